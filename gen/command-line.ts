@@ -1007,8 +1007,8 @@ export const contract: Contract = {
       {"name":"etag","type":"string","help":"The version of the ScimSource, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every change of the ScimSource"},
       {"name":"create_time","type":"time","mode":"output","help":"When the ScimSource was created"},
       {"name":"update_time","type":"time","mode":"output","help":"When the ScimSource was last changed"},
-      {"name":"member_path","type":"string","mode":"required","help":"The Member of type APPLICATION as which the directory acts, for example `/orgs/acme/members/directory`"},
-      {"name":"identity_provider_path","type":"string","mode":"immutable","help":"The IdentityProvider of the same Org with which the people of the directory sign in, for example `/orgs/acme/identityProviders/okta`"},
+      {"name":"member_path","type":"string","help":"The Member of type APPLICATION as which the directory acts, for example `/orgs/acme/members/directory`"},
+      {"name":"identity_provider_path","type":"string","help":"The IdentityProvider of the same Org with which the people of the directory sign in, for example `/orgs/acme/identityProviders/okta`"},
       {"name":"subject","type":["EXTERNAL_ID","USER_NAME"],"help":"What of a user is the subject of its Identity, for example `EXTERNAL_ID`"},
     ],
     SearchResourcesResponse: [

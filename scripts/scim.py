@@ -2,9 +2,8 @@
 
 import sys
 
-from httpx import Client
-from scim2_client.engines.httpx import SyncSCIMClient
-from scim2_models import SCIMException  # noqa: F401
+from httpx2 import Client
+from scim2_client.engines.httpx2 import SyncSCIMClient
 from scim2_tester import Status, check_server
 
 url, token = sys.argv[1:]

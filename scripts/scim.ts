@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { withService } from "./with-service.ts";
 
-const packages = ["scim2-tester==0.5.2", "scim2-client[httpx]==0.13.2", "scim-sanity==0.7.4"];
+const packages = ["scim2-tester==0.5.2", "scim2-client[httpx2]==0.13.2", "scim-sanity==0.7.4"];
 
 await withService(async ({ url, key, directory }) => {
   const call = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> => {

@@ -7,8 +7,8 @@ import type { NamedColumns } from "./shared-columns.ts";
 export interface ScimSources extends NamedColumns {
   customer_id: string;
   org_id: string;
-  /** The application as which the directory acts. */
-  member_id: string;
+  /** The application as which the directory acts; null for none. */
+  member_id: string | null;
   /** The provider of the same org with which its people sign in; null for none. */
   provider_id: string | null;
   /** What of a user is its subject there. */

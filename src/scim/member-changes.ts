@@ -60,10 +60,16 @@ export function changeMembers(before: MemberChanges, { verb, path, value }: Oper
 }
 
 function add({ isReplaced, added, removed }: MemberChanges, ids: readonly string[]): MemberChanges {
-  return { isReplaced, added: new Set([...added, ...ids]), removed: removed.difference(new Set(ids)) };
+  return { isReplaced, added: new Set([...added, ...ids]), removed: without(removed, ids) };
 }
 
 function remove({ isReplaced, added, removed }: MemberChanges, ids: readonly string[]): MemberChanges {
-  const left = added.difference(new Set(ids));
+  const left = without(added, ids);
   return { isReplaced, added: left, removed: isReplaced ? removed : new Set([...removed, ...ids]) };
+}
+
+function without(ids: ReadonlySet<string>, others: readonly string[]): ReadonlySet<string> {
+  const left = new Set(ids);
+  for (const each of others) left.delete(each);
+  return left;
 }

@@ -127,6 +127,7 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     fieldsIn: (org, name) => ({ identityProviderPath: `${org}/identityProviders/issuer`, subject: `s${name}` }),
     columns: { provider_id: "gen_random_uuid()", subject: "'s' || n" },
   },
+  ScimSource: { columns: { subject: "'EXTERNAL_ID'" } },
   EventStream: {
     fieldsIn: () => ({ audience: "https://gateway.example.com" }),
     columns: {

@@ -12,7 +12,7 @@ export async function createScimSources(db: Kysely<unknown>): Promise<void> {
       customer_id uuid not null,
       org_id uuid not null,
       id uuid not null,
-      member_id uuid not null,
+      member_id uuid,
       provider_id uuid,
       subject text not null check (subject in ('EXTERNAL_ID', 'USER_NAME')),
       name text not null,
@@ -28,7 +28,7 @@ export async function createScimSources(db: Kysely<unknown>): Promise<void> {
       foreign key (customer_id, org_id, provider_id) references identity_providers (customer_id, org_id, id)
     )`,
     `create unique index scim_sources_name_key on scim_sources (org_id, name, customer_id)`,
-    `create unique index scim_sources_member_key on scim_sources (org_id, member_id, customer_id)`,
+    `create unique index scim_sources_member_key on scim_sources (org_id, member_id, customer_id) where (member_id is not null)`,
     `create index scim_sources_provider on scim_sources (org_id, provider_id)`,
     `create index scim_sources_id on scim_sources using hash (id)`,
     ...ordered,

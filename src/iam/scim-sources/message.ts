@@ -8,12 +8,12 @@ import type { ScimSourceRow } from "./store.ts";
 export function toScimSource(row: ScimSourceRow): ScimSource {
   const { member_id: id, member_name: name, member_delete_time, provider_name: provider } = row;
   const org = orgPathName(row);
-  const member = pathName({ id, name: name ?? `@${id}`, delete_time: member_delete_time });
+  const member = id === null ? undefined : pathName({ id, name: name ?? `@${id}`, delete_time: member_delete_time });
   return {
     $typeName: "iam.v1alpha.ScimSource",
     path: scimSourcePath(row),
     ...namedFields(row),
-    memberPath: formatPath(patterns.Member, org, member),
+    memberPath: member === undefined ? "" : formatPath(patterns.Member, org, member),
     identityProviderPath: provider === null ? "" : formatPath(patterns.IdentityProvider, org, provider),
     subject: Subject[row.subject],
   };

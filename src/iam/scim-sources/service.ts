@@ -20,7 +20,7 @@ import type { IdentityProviderRow } from "../identity-providers/store.ts";
 import { memberDefinition } from "../members/definition.ts";
 import type { MemberRow } from "../members/store.ts";
 import { scimSourceDefinition } from "./definition.ts";
-import { toSubjectColumn } from "./message.ts";
+import { toScimSource, toSubjectColumn } from "./message.ts";
 import { type ScimSourceRow, removeScimGroups, removeScimUsers } from "./store.ts";
 
 type Rules = ResourceRules<"scim_sources", ScimSourceRow, typeof ScimSourceSchema>;
@@ -49,13 +49,14 @@ function createRules({ escalation }: ResourceDependencies): Rules {
         await requireOwner(transaction);
         return mapItems(sources, atItem, async ({ memberPath, identityProviderPath, subject }) => {
           const member = await findApplication(transaction, memberPath);
-          const provider = identityProviderPath === "" ? null : await findProvider(transaction, identityProviderPath);
+          const provider = await findProvider(transaction, identityProviderPath);
+          const ids = { member_id: member?.id ?? null, provider_id: provider?.id ?? null };
           return {
-            columns: { member_id: member.id, provider_id: provider?.id ?? null, subject: toSubjectColumn(subject) },
+            columns: { ...ids, subject: toSubjectColumn(subject) },
             joined: {
               ...joinedOrgColumns(transaction),
-              member_name: member.name,
-              member_delete_time: member.delete_time,
+              member_name: member?.name ?? null,
+              member_delete_time: member?.delete_time ?? null,
               provider_name: provider?.name ?? null,
             },
           };
@@ -63,9 +64,16 @@ function createRules({ escalation }: ResourceDependencies): Rules {
       },
     },
 
-    async change(transaction, _row, { subject }) {
+    async change(transaction, row, { memberPath, identityProviderPath, subject }) {
       await requireOwner(transaction);
-      return { subject: toSubjectColumn(subject) };
+      const before = toScimSource(row);
+      const isSame = memberPath === before.memberPath;
+      const isProvider = identityProviderPath === before.identityProviderPath;
+      return {
+        member_id: isSame ? row.member_id : ((await findApplication(transaction, memberPath))?.id ?? null),
+        provider_id: isProvider ? row.provider_id : ((await findProvider(transaction, identityProviderPath))?.id ?? null),
+        subject: toSubjectColumn(subject),
+      };
     },
 
     async beforeRemove({ db, org }, rows) {
@@ -85,7 +93,9 @@ function createRules({ escalation }: ResourceDependencies): Rules {
   };
 }
 
-async function findApplication(transaction: OrgTransaction, text: string): Promise<MemberRow> {
+/** Finds the member of a source; undefined for an empty path. */
+async function findApplication(transaction: OrgTransaction, text: string): Promise<MemberRow | undefined> {
+  if (text === "") return undefined;
   const { references } = parseAnyPath([patterns.Member], text, memberField);
   const [org, member] = references;
   requireSameOrg(transaction, required(org), memberField);
@@ -97,8 +107,9 @@ async function findApplication(transaction: OrgTransaction, text: string): Promi
   throw invalidField(memberField, "must be a member of type APPLICATION: a directory is no person", "type");
 }
 
-/** Finds an identity provider, and keeps it until the end of the transaction. */
-async function findProvider(transaction: OrgTransaction, text: string): Promise<IdentityProviderRow> {
+/** Finds the identity provider of a source; undefined for an empty path. */
+async function findProvider(transaction: OrgTransaction, text: string): Promise<IdentityProviderRow | undefined> {
+  if (text === "") return undefined;
   const { references } = parseAnyPath([patterns.IdentityProvider], text, providerField);
   const [org, provider] = references;
   requireSameOrg(transaction, required(org), providerField);
