@@ -62,8 +62,8 @@ function hasEmail(value: FilterValue, where: readonly Comparison[] | undefined):
     const has = sql`scim_users.emails @> array[${fold(text)}]::text[]`;
     if (of === undefined) return has;
     return withText(of.value, (type) => {
-      const isIt = sql`lower(email ->> 'type') = ${fold(type)} and lower(email ->> 'value') = ${fold(text)}`;
-      return sql`(${has} and exists (select from jsonb_array_elements(scim_users.attributes -> 'emails') as email where ${isIt}))`;
+      const isIt = sql`lower(given ->> 'type') = ${fold(type)} and lower(given ->> 'value') = ${fold(text)}`;
+      return sql`(${has} and exists (select from jsonb_array_elements(scim_users.attributes -> 'emails') as given where ${isIt}))`;
     });
   });
 }

@@ -26,13 +26,13 @@ function readEmail(given: unknown): UserEmail {
   if (value === undefined) throw scimFault("invalidValue", "each of emails must have a value");
   const type = readText(attributeOf(email, "type"), "emails.type", maxType);
   const primary = readBoolean(attributeOf(email, "primary"), "emails.primary");
-  return { value, ...(type !== undefined && { type }), ...(primary === true && { primary }) };
+  return { value, ...(type !== undefined && { type }), ...(primary !== undefined && { primary }) };
 }
 
 /** Returns them with the last primary one as the only one. */
 function withOnePrimary(emails: readonly UserEmail[]): readonly UserEmail[] {
   const last = emails.findLastIndex(({ primary }) => primary === true);
-  return emails.map(({ primary: _primary, ...email }, index) => (index === last ? { ...email, primary: true } : email));
+  return emails.map((email, index) => (email.primary === true && index !== last ? { ...email, primary: false } : email));
 }
 
 /** @throws ServiceError FIELD_INVALID */

@@ -22,7 +22,6 @@ interface GroupKeys {
 export interface GroupMemberRow {
   readonly group_id: string;
   readonly member_id: string;
-  readonly display: string;
 }
 
 const ofSource = ({ customerId, orgId, id }: Source, where: Condition) => sql`
@@ -65,7 +64,7 @@ export async function listGroupMembers(
   if (groupIds.length === 0) return [];
   const ofThese = memberIds === undefined ? sql`true` : sql`group_members.member_id = any(${memberIds}::uuid[])`;
   const { rows } = await sql<GroupMemberRow>`
-    select group_members.group_id, group_members.member_id, members.display_name as display
+    select group_members.group_id, group_members.member_id
     from group_members
     join scim_users on scim_users.customer_id = group_members.customer_id and scim_users.org_id = group_members.org_id
       and scim_users.member_id = group_members.member_id and scim_users.source_id = ${id}

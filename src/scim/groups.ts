@@ -72,7 +72,7 @@ function toGroup(row: GroupRow, members: readonly GroupMemberRow[] | undefined, 
     lastModified: update_time.toISOString(),
     location: `${base}/Groups/${id}`,
   };
-  const shown = members?.map(({ member_id: value, display }) => ({ value, $ref: `${base}/Users/${value}`, display }));
+  const shown = members?.map(({ member_id: value }) => ({ value, $ref: `${base}/Users/${value}` }));
   return {
     schemas: [urns.group],
     id,

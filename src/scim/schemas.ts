@@ -100,10 +100,9 @@ const groupAttributes: readonly Attribute[] = [
         type: "reference",
         description: "Where the user is.",
         caseExact: true,
-        mutability: "readOnly",
+        mutability: "immutable",
         referenceTypes: ["User"],
       },
-      { name: "display", type: "string", description: "What the user is called.", mutability: "readOnly" },
     ],
   },
 ];
