@@ -96,7 +96,7 @@ const ofGroup: ToCondition = ({ path, value }, name) => {
 
 /** What is no text equals none. */
 const withText = (value: FilterValue, to: (text: string) => Condition): Condition =>
-  typeof value === "string" && !value.includes("\0") ? to(value) : none;
+  typeof value === "string" && value.isWellFormed() && !value.includes("\0") ? to(value) : none;
 
 const withId = (value: FilterValue, to: (id: string) => Condition): Condition =>
   isId(value) ? to(value) : none;

@@ -79,13 +79,18 @@ export async function putUser(
       emails = excluded.emails, attributes = excluded.attributes, update_time = excluded.update_time`.execute(db);
 }
 
-/** Forgets users whose members are deleted: their names are free. */
-export async function forgetDeleted(db: Kysely<Schema>, { customerId, orgId, id }: Source): Promise<void> {
+/** Forgets users whose members are deleted and that have what another one is to have: it is free. */
+export async function forgetDeleted(
+  db: Kysely<Schema>,
+  { customerId, orgId, id }: Source,
+  { userName, externalId }: UserAttributes,
+): Promise<void> {
   await sql`
     delete from scim_users using members
     where scim_users.customer_id = ${customerId} and scim_users.org_id = ${orgId} and scim_users.source_id = ${id}
       and members.customer_id = scim_users.customer_id and members.org_id = scim_users.org_id
-      and members.id = scim_users.member_id and members.delete_time is not null`.execute(db);
+      and members.id = scim_users.member_id and members.delete_time is not null
+      and (scim_users.user_key = ${fold(userName)} or scim_users.external_id = ${externalId ?? null})`.execute(db);
 }
 
 /** Returns what another user of the source has already of what is to be unique. */

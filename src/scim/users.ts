@@ -62,7 +62,6 @@ function toUser({ id, state, attributes, create_time, update_time }: UserRow, ba
 export async function createUser(scene: WriteScene, body: Given): Promise<string> {
   const { call, db, source } = scene;
   const { active = true, ...attributes } = readUser(body);
-  await forgetDeleted(db, source);
   await requireUnique(scene, undefined, attributes);
   const [local = ""] = attributes.userName.split("@");
   const wanted = toName(local, "user");
@@ -132,7 +131,8 @@ function fieldsOf(attributes: UserAttributes): { readonly displayName: string; r
   return { displayName: fitDisplayName(displayedName(attributes)), email: isAccepted ? required(email) : "" };
 }
 
-async function requireUnique(scene: Scene, memberId: string | undefined, attributes: UserAttributes): Promise<void> {
+async function requireUnique(scene: WriteScene, memberId: string | undefined, attributes: UserAttributes): Promise<void> {
+  await forgetDeleted(scene.db, scene.source, attributes);
   const taken = await findTaken(scene.db, scene.source, memberId, attributes);
   if (taken !== undefined) throw notUnique(`another user of this source has the ${taken} ${String(attributes[taken])}`);
 }

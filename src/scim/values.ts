@@ -5,8 +5,8 @@ import { scimFault } from "./errors.ts";
 /** @throws ServiceError FIELD_INVALID with `invalidValue` */
 export function readText(value: unknown, name: string, maxLength: number): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
-  if (typeof value !== "string" || value.length > maxLength || /\p{Cc}/u.test(value)) {
-    const rule = `${name} must be a text of at most ${maxLength} characters without control characters`;
+  if (typeof value !== "string" || value.length > maxLength || !value.isWellFormed() || /\p{Cc}/u.test(value)) {
+    const rule = `${name} must be a text of at most ${maxLength} characters of Unicode without control characters`;
     throw scimFault("invalidValue", rule);
   }
   return value;

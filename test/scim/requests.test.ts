@@ -93,6 +93,7 @@ describe("a PATCH", () => {
     [{ path: "userName", value: "x" }, "invalidSyntax"],
     [{ op: "replace", path: "displayName", value: "x".repeat(600) }, "invalidValue"],
     [{ op: "replace", path: "displayName", value: "a\u0000b" }, "invalidValue"],
+    [{ op: "replace", path: "displayName", value: "a\ud800b" }, "invalidValue"],
     [{ op: "replace", path: "emails", value: Array.from({ length: 30 }, (_, index) => ({ value: `${index}@b.example` })) }, "tooMany"],
     [{ op: "replace", path: `${"a.".repeat(5_000)}`, value: "x" }, "invalidPath"],
   ])("of a user that has %.80j after others is refused as %s, and none of them counts", async (operation, scimType) => {
@@ -165,6 +166,15 @@ test("a name that is too long for the org is kept whole, and shown as far as it 
   expect(body.displayName).toBe(displayName);
   const member = await scene.api.members.getMember({ path: `${scene.org}/members/@${body.id}` });
   expect(displayName.startsWith(member.displayName)).toBe(true);
+});
+
+test("somebody whom an admin has deleted is not there for the directory, and can be created again", async () => {
+  const userName = `${uniqueName("back")}@acme.example`;
+  const created = async () => (await directory.scim("POST", "/Users", user(userName))).body.id as string;
+  const first = await created();
+  await scene.api.members.deleteMember({ path: `${scene.org}/members/@${first}` });
+  expect((await directory.scim("GET", `/Users/${first}`)).status).toBe(404);
+  expect(await created()).not.toBe(first);
 });
 
 test("two calls at once that create the same user make one", async () => {

@@ -14,6 +14,7 @@ export const guides: readonly Guide[] = [
   { slug: "start", title: "Start", file: "../README.md" },
   { slug: "command-line", title: "Command line", file: "command-line.md" },
   { slug: "sign-in", title: "Sign-in", file: "sign-in.md" },
+  { slug: "scim", title: "SCIM", file: "scim.md" },
   { slug: "operations", title: "Operations", file: "operations.md", script: "operations.js" },
   { slug: "filters", title: "Filters", file: "filters.md" },
   { slug: "paging", title: "Paging", file: "paging.md" },
