@@ -54,6 +54,9 @@ export const packages: readonly string[] = [...new Set(services.map(({ file }) =
 /** Services that are defined by standards. They are served over REST only, as the standards specify. */
 export const standardServices: readonly DescService[] = [AuthorizationApiService, ScimService];
 
+/** What the OpenAPI document has. SCIM describes itself, by its schemas, and names its methods as others are. */
+export const describedServices: readonly DescService[] = [...services, AuthorizationApiService];
+
 /** What the paths of the areas begin with over REST: `/iam/v1alpha/`. */
 export const restPrefixes: readonly string[] = packages.map((name) => `/${name.replace(".", "/")}/`);
 

@@ -50,6 +50,8 @@ export const scimSourceDefinition = defineResource({
   responses: { revalidatedBy: ["org of the path"] },
   access: {
     namedIn: "unnamed",
+    // The methods of SCIM require it.
+    otherVerbs: ["provision"],
     heldBy: { provisioner: ["provision"] },
     notByAdmin: ["create", "update", "delete", "provision"],
   },

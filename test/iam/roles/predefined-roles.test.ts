@@ -25,8 +25,8 @@ const roles = createPredefinedRoles(methodPermissions, registry.definitions);
 /** The permissions to grant and to revoke access that the caller does not hold. */
 const unheld = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"];
 
-/** The permissions to read resources of every type, which no method requires by itself. */
-const ofNoMethod = ["iam.members.introspectTokens", "resources.resources.get", "resources.resources.list"];
+/** The permissions that no method of the API requires by itself. */
+const ofNoMethod = ["iam.members.introspectTokens", "iam.scimSources.provision", "resources.resources.get", "resources.resources.list"];
 
 /** Returns the text about a role in the golden file. */
 function describeRole({ name, id, description, shown }: (typeof roles)[number]): string {
@@ -51,7 +51,7 @@ describe("the predefined roles", () => {
     const every = [...new Set([...methodPermissions, ...ofNoMethod, ...unheld])].toSorted();
     expect(listKnownPermissions(methodPermissions, registry.definitions)).toEqual(every);
     const withheld =
-      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|members\.erase|roleBindings\.(grant|revoke)Unheld)$/;
+      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|members\.erase|scimSources\.(create|update|delete|provision)|roleBindings\.(grant|revoke)Unheld)$/;
     const held = [...every.filter((permission) => !withheld.test(permission)), "*.*.*"];
     expect(admin).toMatchObject({ name: "admin", permissions: held, shown: held });
   });
