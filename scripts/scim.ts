@@ -23,7 +23,11 @@ await withService(async ({ url, key, directory }) => {
   await call("orgs", { name: "acme" });
   await call("orgs/acme/members", { name: "directory", type: "APPLICATION" });
   const memberPath = "/orgs/acme/members/directory";
-  await call("orgs/acme/roleBindings", { role_path: "/roles/provisioner", subject_path: memberPath, name: "directory" });
+  await call("orgs/acme/roleBindings", {
+    role_path: "/roles/provisioner",
+    subject_path: memberPath,
+    name: "directory",
+  });
   await call("orgs/acme/scimSources", { name: "directory", member_path: memberPath });
   const { secret } = await call("orgs/acme/members/directory/apiKeys", { name: "scim" });
 
@@ -40,7 +44,8 @@ await withService(async ({ url, key, directory }) => {
   const failed = results.filter(({ name, status }) => status === "fail" && !intended.has(name));
   for (const { name, message } of failed) console.log(name, message ?? "");
   console.log(`scim-sanity: ${results.length} checks, ${failed.length} failed`);
-  if (failed.length > 0 || results.length < 25) throw new Error("scim-sanity has found what is not as the standard says");
+  if (failed.length > 0 || results.length < 25)
+    throw new Error("scim-sanity has found what is not as the standard says");
 });
 
 /** @throws Error with what the program has printed. */

@@ -32,7 +32,7 @@ import { createSignInEndpoints } from "./sign-in/browser/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { statusOf } from "./rest/errors/status-codes.ts";
-import { createRestHandler } from "./rest/rest-handler.ts";
+import { type RestHandlerOptions, createRestHandler } from "./rest/rest-handler.ts";
 import { createRpcHandler } from "./rpc/rpc-handler.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { createLimitStreams } from "./rpc/limits/limit-streams.ts";
@@ -86,20 +86,7 @@ export function createRequestHandler(
     deprecationOf: readDeprecation,
   };
   const rest = createRestHandler({ ...restOptions, routes, isReused, hintFor, eventId });
-  const authorizationApi = createAuthorizationApiService({ ...handlers, inProcess });
-  // Unknown fields are ignored, because clients may use a later version of the standard.
-  const authzen = createRestHandler({
-    ...restOptions,
-    routes: (router) => router.service(AuthorizationApiService, authorizationApi),
-    ignoreUnknownFields: true,
-  });
-  const scimService = createScimService({ ...handlers, inProcess });
-  const scim = createRestHandler({
-    ...restOptions,
-    routes: (router) => router.service(ScimService, scimService),
-    ignoreUnknownFields: true,
-    encodeError: encodeScimError,
-  });
+  const { authzen, scim } = createStandards(restOptions, handlers, inProcess);
   const markDeprecated = markDeprecatedRpcs(services, readDeprecation);
   const rpc = createRpcHandler({
     routes,
@@ -138,6 +125,28 @@ export function createRequestHandler(
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
     return rpc(request, response, withCut(valuesOf(request, pace, record), request, response));
+  };
+}
+
+/** Creates the handlers of standards. Unknown fields are ignored, because clients may use a later version of one. */
+function createStandards(
+  options: Omit<RestHandlerOptions, "routes">,
+  handlers: Service["handlers"],
+  inProcess: Service["inProcess"],
+) {
+  const authorizationApi = createAuthorizationApiService({ ...handlers, inProcess });
+  const scimService = createScimService({ ...handlers, inProcess });
+  const lenient = { ...options, ignoreUnknownFields: true };
+  return {
+    authzen: createRestHandler({
+      ...lenient,
+      routes: (router) => router.service(AuthorizationApiService, authorizationApi),
+    }),
+    scim: createRestHandler({
+      ...lenient,
+      routes: (router) => router.service(ScimService, scimService),
+      encodeError: encodeScimError,
+    }),
   };
 }
 

@@ -57,7 +57,8 @@ const ofUser: ToCondition = ({ path, value }, name) => {
 
 function hasEmail(value: FilterValue, where: readonly Comparison[] | undefined): Condition | undefined {
   const [of, ...others] = where ?? [];
-  if (others.length > 0 || (of !== undefined && (of.path.name !== "type" || of.path.part !== undefined))) return undefined;
+  if (others.length > 0 || (of !== undefined && (of.path.name !== "type" || of.path.part !== undefined)))
+    return undefined;
   return withText(value, (text) => {
     const has = sql`scim_users.emails @> array[${fold(text)}]::text[]`;
     if (of === undefined) return has;
@@ -98,8 +99,7 @@ const ofGroup: ToCondition = ({ path, value }, name) => {
 const withText = (value: FilterValue, to: (text: string) => Condition): Condition =>
   typeof value === "string" && value.isWellFormed() && !value.includes("\0") ? to(value) : none;
 
-const withId = (value: FilterValue, to: (id: string) => Condition): Condition =>
-  isId(value) ? to(value) : none;
+const withId = (value: FilterValue, to: (id: string) => Condition): Condition => (isId(value) ? to(value) : none);
 
 /** Whether a value has the form of an id. */
 export const isId = (value: unknown): value is string =>

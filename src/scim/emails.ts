@@ -32,7 +32,9 @@ function readEmail(given: unknown): UserEmail {
 /** Returns them with the last primary one as the only one. */
 function withOnePrimary(emails: readonly UserEmail[]): readonly UserEmail[] {
   const last = emails.findLastIndex(({ primary }) => primary === true);
-  return emails.map((email, index) => (email.primary === true && index !== last ? { ...email, primary: false } : email));
+  return emails.map((email, index) =>
+    email.primary === true && index !== last ? { ...email, primary: false } : email,
+  );
 }
 
 /** @throws ServiceError FIELD_INVALID */
@@ -41,7 +43,10 @@ export function changeEmails(before: readonly UserEmail[], operation: Operation)
   if (path.part !== undefined && !parts.includes(path.part)) {
     // What is called `display` is not kept.
     if (path.part === "display") return before;
-    unknownAttribute(path, parts.map((part) => `emails.${part}`));
+    unknownAttribute(
+      path,
+      parts.map((part) => `emails.${part}`),
+    );
   }
   const chosen = path.where;
   if (chosen !== undefined || path.part !== undefined) return changeSome(before, chosen ?? [], operation);
@@ -52,12 +57,19 @@ export function changeEmails(before: readonly UserEmail[], operation: Operation)
     return readEmails([...before, ...given.filter(isNew)]);
   }
   // Some directories name those to remove in the value.
-  return value === undefined || value === null ? [] : before.filter((each) => !given.some((email) => isSame(each, email)));
+  return value === undefined || value === null
+    ? []
+    : before.filter((each) => !given.some((email) => isSame(each, email)));
 }
 
-const isSame = (one: UserEmail, other: UserEmail): boolean => fold(one.value) === fold(other.value) && one.type === other.type;
+const isSame = (one: UserEmail, other: UserEmail): boolean =>
+  fold(one.value) === fold(other.value) && one.type === other.type;
 
-function changeSome(before: readonly UserEmail[], where: readonly Comparison[], operation: Operation): readonly UserEmail[] {
+function changeSome(
+  before: readonly UserEmail[],
+  where: readonly Comparison[],
+  operation: Operation,
+): readonly UserEmail[] {
   const { verb, path, value } = operation;
   for (const comparison of where) requireKnown(comparison);
   const isChosen = (email: UserEmail): boolean => where.every((comparison) => matches(email, comparison));

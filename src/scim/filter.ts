@@ -87,7 +87,10 @@ function createParser(text: string, called: string, fault: ScimFault) {
   }
 
   function path(mayHaveValueFilter: boolean): AttributePath {
-    const schema = take(/urn:[\w.:-]+:(?=[a-z])/iy)?.slice(0, -1).toLowerCase() ?? "";
+    const schema =
+      take(/urn:[\w.:-]+:(?=[a-z])/iy)
+        ?.slice(0, -1)
+        .toLowerCase() ?? "";
     const name = take(/[a-z][\w$-]*/iy) ?? fail("the name of an attribute");
     let where: readonly Comparison[] | undefined;
     if (mayHaveValueFilter && take(/\[ */y) !== undefined) {
@@ -100,7 +103,8 @@ function createParser(text: string, called: string, fault: ScimFault) {
 
   function value(): FilterValue {
     const start = at;
-    const found = take(/"(?:[^"\\]|\\.)*"|true|false|null|-?\d+(?:\.\d+)?/iy) ?? fail("a value, such as a text in quotes");
+    const found =
+      take(/"(?:[^"\\]|\\.)*"|true|false|null|-?\d+(?:\.\d+)?/iy) ?? fail("a value, such as a text in quotes");
     try {
       return JSON.parse(found.startsWith('"') ? found : found.toLowerCase()) as FilterValue;
     } catch {

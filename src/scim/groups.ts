@@ -116,7 +116,8 @@ const known = ["displayName", "externalId", "members"];
 function change(draft: Draft, operation: Operation): void {
   const { verb, path } = operation;
   const value = verb === "remove" ? undefined : operation.value;
-  if (["id", "meta", "schemas"].includes(path.name)) throw scimFault("mutability", `${path.name} is set by the service`);
+  if (["id", "meta", "schemas"].includes(path.name))
+    throw scimFault("mutability", `${path.name} is set by the service`);
   if (path.schema !== "") unknownAttribute(path, known);
   if (path.name === "members") {
     draft.members = changeMembers(draft.members, operation);
@@ -163,14 +164,22 @@ async function changeGroup(scene: WriteScene, row: GroupRow, state: GroupState):
   await requireUnique(scene, row.id, state);
   const displayName = fitDisplayName(state.displayName);
   if (displayName !== fitDisplayName(row.display_name)) {
-    await call(GroupsService.method.updateGroup, { path, group: { displayName }, updateMask: { paths: ["display_name"] } });
+    await call(GroupsService.method.updateGroup, {
+      path,
+      group: { displayName },
+      updateMask: { paths: ["display_name"] },
+    });
   }
   await putGroup(db, source, scene.time, row.id, state);
   await applyMembers(scene, row.id, state.members);
 }
 
 /** Adds members before it removes others: a group that holds `owner` may be left without one meanwhile otherwise. */
-async function applyMembers(scene: WriteScene, id: string, { isReplaced, added, removed }: MemberChanges): Promise<void> {
+async function applyMembers(
+  scene: WriteScene,
+  id: string,
+  { isReplaced, added, removed }: MemberChanges,
+): Promise<void> {
   const { call, db, source } = scene;
   const asked = isReplaced ? undefined : [...added, ...removed];
   if (asked?.length === 0) return;

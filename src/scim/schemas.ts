@@ -165,9 +165,16 @@ export const listTypes = (base: string) => listOf(kinds.map((kind) => describeTy
 export const listSchemas = (base: string) => listOf(kinds.map((kind) => describeSchema(base, kind)));
 
 export const findType = (base: string, id: string) =>
-  describeType(base, found("type of resources", id, ({ name }) => name));
+  describeType(
+    base,
+    found("type of resources", id, ({ name }) => name),
+  );
 
-export const findSchema = (base: string, id: string) => describeSchema(base, found("schema", id, ({ schema }) => schema));
+export const findSchema = (base: string, id: string) =>
+  describeSchema(
+    base,
+    found("schema", id, ({ schema }) => schema),
+  );
 
 function found(what: string, id: string, key: (kind: Kind) => string): Kind {
   const kind = kinds.find((each) => key(each) === id);

@@ -5,32 +5,46 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { HttpBody } from "../../gen/google/api/httpbody_pb.ts";
 import { ScimService } from "../../gen/scim/v2/scim_service_pb.ts";
-import { callerOf, targetOf } from "../access/evaluation/call.ts";
-import { formatReferences } from "../paths/format-path.ts";
-import { patterns } from "../paths/patterns.ts";
-import type { InProcess } from "../rpc/call-in-process.ts";
-import { provision } from "../rpc/request-gate.ts";
-import { readWriteRequest } from "../standard-methods/method-handler.ts";
-import { applyInGroup } from "../standard-methods/write/apply-in-group.ts";
-import { type WriteRunner, runWrite } from "../standard-methods/write/write-call.ts";
 import { createGroup, deleteGroup, getGroup, listGroups, patchGroup, replaceGroup } from "./groups.ts";
 import { type Given, readObject, toBody } from "./json.ts";
+import { type ScimCalls, type ScimDependencies, createScimCalls } from "./scim-calls.ts";
 import type { Scene, WriteScene } from "./scene.ts";
 import { describeService, findSchema, findType, listOf, listSchemas, listTypes, maxPage } from "./schemas.ts";
 import { type Selection, isSelected, select } from "./selection.ts";
-import { findSource, noSource } from "./source.ts";
-import { createUser, deleteUser, getUser, listUsers, patchUserOf, replaceUser } from "./users.ts";
+import { createUser, deleteUser, getUser, listUsers, patchUser, replaceUser } from "./users.ts";
 
-interface ScimDependencies extends WriteRunner {
-  readonly inProcess: InProcess;
-  /** The URL of the service, as its clients know it. */
-  readonly issuer: () => string;
+/** What a kind of resources does. */
+interface Kind {
+  readonly collection: "Users" | "Groups";
+  readonly get: (scene: Scene, id: string, selection: Selection) => Promise<object>;
+  readonly list: (
+    scene: Scene,
+    filter: string,
+    page: { readonly offset: number; readonly limit: number },
+    selection: Selection,
+  ) => Promise<{ readonly total: number; readonly resources: readonly object[] }>;
+  /** Returns the id. */
+  readonly create: (scene: WriteScene, body: Given) => Promise<string>;
+  readonly remove: (scene: WriteScene, id: string) => Promise<void>;
 }
 
-/** Reads a user or group as a request wants it. */
-type Show = (scene: Scene, id: string, selection: Selection) => Promise<object>;
+const users: Kind = { collection: "Users", get: getUser, list: listUsers, create: createUser, remove: deleteUser };
+
+const groups: Kind = {
+  collection: "Groups",
+  get: (scene, id, selection) => getGroup(scene, id, isSelected(selection, "members")),
+  list: (scene, filter, page, selection) => listGroups(scene, filter, page, isSelected(selection, "members")),
+  create: createGroup,
+  remove: deleteGroup,
+};
 
 type Change = (scene: WriteScene, id: string, body: Given) => Promise<void>;
+
+interface ListFields extends Selection {
+  readonly filter: string;
+  readonly startIndex?: number | undefined;
+  readonly count?: number | undefined;
+}
 
 interface WriteFields extends Message, Selection {
   readonly body?: HttpBody | undefined;
@@ -39,78 +53,9 @@ interface WriteFields extends Message, Selection {
 const { method } = ScimService;
 
 export function createScimService(dependencies: ScimDependencies): ServiceImpl<typeof ScimService> {
-  const { database, inProcess, issuer } = dependencies;
-
-  const baseOf = (context: HandlerContext): string =>
-    `${issuer()}/scim/v2${formatReferences(patterns.Org, targetOf(context, patterns.Org))}`;
-
-  const sceneOf = async (context: HandlerContext): Promise<Scene> => {
-    requireOwnOrg(context);
-    const db = database.reads;
-    return { db, source: await findSource(db, callerOf(context)), base: baseOf(context) };
-  };
-
-  /** Runs a write under the lock of the org: all of it, or nothing. */
-  const write = <Answer extends Message>(
-    called: DescMethod,
-    request: Message,
-    context: HandlerContext,
-    run: (scene: WriteScene) => Promise<Answer>,
-  ): Promise<Answer> => {
-    requireOwnOrg(context);
-    const caller = callerOf(context);
-    const base = baseOf(context);
-    return runWrite(dependencies, readWriteRequest(called, request, context), async (call) => {
-      let answer: Answer | undefined;
-      await applyInGroup(context, call, caller.orgId, noCheck, async ({ db, org: { lockTime: time } }) => {
-        const source = await findSource(db, caller);
-        // From here on, calls in process are those of the source.
-        provision(context.values);
-        answer = await run({ db, source, base, time, call: (...of) => inProcess.ofCaller(...of, context) });
-      });
-      if (answer === undefined) throw new Error("a write without an answer");
-      return answer;
-    });
-  };
-
-  const creating =
-    (called: DescMethod, make: (scene: WriteScene, body: Given) => Promise<string>, show: Show, collection: string) =>
-    (request: WriteFields, context: HandlerContext): Promise<HttpBody> => {
-      const body = readObject(request.body);
-      return write(called, request, context, async (scene) => {
-        const id = await make(scene, body);
-        context.responseHeader.set("location", `${scene.base}/${collection}/${id}`);
-        return toBody(await show(scene, id, request));
-      });
-    };
-
-  const changing =
-    (called: DescMethod, change: Change, show: Show) =>
-    (request: WriteFields & { readonly id: string }, context: HandlerContext): Promise<HttpBody> => {
-      const body = readObject(request.body);
-      return write(called, request, context, async (scene) => {
-        await change(scene, request.id, body);
-        return toBody(await show(scene, request.id, request));
-      });
-    };
-
-  const deleting =
-    (called: DescMethod, remove: (scene: WriteScene, id: string) => Promise<void>) =>
-    (request: Message & { readonly id: string }, context: HandlerContext) =>
-      write(called, request, context, async (scene) => {
-        await remove(scene, request.id);
-        return create(EmptySchema);
-      });
-
-  const getting =
-    (show: Show) =>
-    async (request: Selection & { readonly id: string }, context: HandlerContext): Promise<HttpBody> =>
-      toBody(await show(await sceneOf(context), request.id, request));
-
-  const showUser: Show = async (scene, id, selection) => select(await getUser(scene, id), selection);
-  const showGroup: Show = async (scene, id, selection) =>
-    select(await getGroup(scene, id, isSelected(selection, "members")), selection);
-
+  const calls = createScimCalls(dependencies);
+  const { baseOf } = calls;
+  const [ofUsers, ofGroups] = [handlersOf(calls, users), handlersOf(calls, groups)];
   return {
     getServiceProviderConfig: async (_request, context) => toBody(describeService(baseOf(context))),
     listResourceTypes: async (_request, context) => toBody(listTypes(baseOf(context))),
@@ -118,41 +63,65 @@ export function createScimService(dependencies: ScimDependencies): ServiceImpl<t
     listSchemas: async (_request, context) => toBody(listSchemas(baseOf(context))),
     getSchema: async ({ id }, context) => toBody(findSchema(baseOf(context), id)),
 
-    async listUsers(request, context) {
-      const { start, page } = pageOf(request);
-      const { total, resources } = await listUsers(await sceneOf(context), request.filter, page);
-      return toBody(listOf(resources.map((each) => select(each, request)), total, start));
-    },
-    createUser: creating(method.createUser, createUser, showUser, "Users"),
-    getUser: getting(showUser),
-    replaceUser: changing(method.replaceUser, replaceUser, showUser),
-    patchUser: changing(method.patchUser, patchUserOf, showUser),
-    deleteUser: deleting(method.deleteUser, deleteUser),
+    listUsers: ofUsers.list,
+    getUser: ofUsers.get,
+    createUser: ofUsers.create(method.createUser),
+    replaceUser: ofUsers.change(method.replaceUser, replaceUser),
+    patchUser: ofUsers.change(method.patchUser, patchUser),
+    deleteUser: ofUsers.remove(method.deleteUser),
 
-    async listGroups(request, context) {
-      const { start, page } = pageOf(request);
-      const withMembers = isSelected(request, "members");
-      const { total, resources } = await listGroups(await sceneOf(context), request.filter, page, withMembers);
-      return toBody(listOf(resources.map((each) => select(each, request)), total, start));
-    },
-    createGroup: creating(method.createGroup, createGroup, showGroup, "Groups"),
-    getGroup: getting(showGroup),
-    replaceGroup: changing(method.replaceGroup, replaceGroup, showGroup),
-    patchGroup: changing(method.patchGroup, patchGroup, showGroup),
-    deleteGroup: deleting(method.deleteGroup, deleteGroup),
+    listGroups: ofGroups.list,
+    getGroup: ofGroups.get,
+    createGroup: ofGroups.create(method.createGroup),
+    replaceGroup: ofGroups.change(method.replaceGroup, replaceGroup),
+    patchGroup: ofGroups.change(method.patchGroup, patchGroup),
+    deleteGroup: ofGroups.remove(method.deleteGroup),
   };
 }
 
-const noCheck = (): void => undefined;
+function handlersOf({ sceneOf, write }: ScimCalls, { collection, get, list, create: make, remove }: Kind) {
+  const show = async (scene: Scene, id: string, selection: Selection): Promise<HttpBody> =>
+    toBody(select(await get(scene, id, selection), selection));
+  return {
+    get: async (request: Selection & { readonly id: string }, context: HandlerContext): Promise<HttpBody> =>
+      show(await sceneOf(context), request.id, request),
 
-/** A source is of the org of its member. @throws ServiceError PERMISSION_DENIED */
-function requireOwnOrg(context: HandlerContext): void {
-  const [org] = targetOf(context, patterns.Org);
-  if (org.by !== "id" || org.value !== callerOf(context).orgId) throw noSource();
+    async list(request: ListFields, context: HandlerContext): Promise<HttpBody> {
+      const { start, page } = pageOf(request);
+      const { total, resources } = await list(await sceneOf(context), request.filter, page, request);
+      const shown = resources.map((each) => select(each, request));
+      return toBody(listOf(shown, total, start));
+    },
+
+    create: (called: DescMethod) => (request: WriteFields, context: HandlerContext) => {
+      const body = readObject(request.body);
+      return write(called, request, context, async (scene) => {
+        const id = await make(scene, body);
+        context.responseHeader.set("location", `${scene.base}/${collection}/${id}`);
+        return show(scene, id, request);
+      });
+    },
+
+    change:
+      (called: DescMethod, change: Change) =>
+      (request: WriteFields & { readonly id: string }, context: HandlerContext) => {
+        const body = readObject(request.body);
+        return write(called, request, context, async (scene) => {
+          await change(scene, request.id, body);
+          return show(scene, request.id, request);
+        });
+      },
+
+    remove: (called: DescMethod) => (request: Message & { readonly id: string }, context: HandlerContext) =>
+      write(called, request, context, async (scene) => {
+        await remove(scene, request.id);
+        return create(EmptySchema);
+      }),
+  };
 }
 
 /** Reads which of a list to return (RFC 7644, 3.4.2.4): values that are too small are the smallest. */
-function pageOf({ startIndex = 1, count = maxPage }: { startIndex?: number | undefined; count?: number | undefined }) {
+function pageOf({ startIndex = 1, count = maxPage }: ListFields) {
   const start = Math.max(1, startIndex);
   return { start, page: { offset: start - 1, limit: Math.min(Math.max(0, count), maxPage) } };
 }

@@ -22,8 +22,9 @@ const nameParts = { formatted: "formatted", givenname: "givenName", familyname: 
 
 /** In lower case, as paths are. */
 const notKept: ReadonlySet<string> = new Set(
-  "nickname profileurl title usertype preferredlanguage locale timezone password phonenumbers ims photos addresses entitlements roles x509certificates"
-    .split(" "),
+  "nickname profileurl title usertype preferredlanguage locale timezone password phonenumbers ims photos addresses entitlements roles x509certificates".split(
+    " ",
+  ),
 );
 const partsNotKept: ReadonlySet<string> = new Set(["middlename", "honorificprefix", "honorificsuffix"]);
 const setByService: ReadonlySet<string> = new Set(["id", "meta", "schemas", "groups"]);
@@ -55,7 +56,7 @@ interface Draft {
 }
 
 /** Returns a user after all operations. @throws ServiceError FIELD_INVALID */
-export function patchUser(before: UserAttributes, operations: readonly Operation[]): UserState {
+export function applyToUser(before: UserAttributes, operations: readonly Operation[]): UserState {
   const draft: Draft = {
     userName: before.userName,
     externalId: before.externalId,

@@ -15,7 +15,7 @@ import { type Given } from "./json.ts";
 import { readOperations } from "./operations.ts";
 import { type Scene, type WriteScene, memberPath, orgPath } from "./scene.ts";
 import { urns } from "./schemas.ts";
-import { type UserState, displayedName, mainEmail, patchUser, readUser } from "./user-attributes.ts";
+import { type UserState, displayedName, mainEmail, applyToUser, readUser } from "./user-attributes.ts";
 import {
   type Page,
   type UserRow,
@@ -37,7 +37,8 @@ export async function listUsers({ db, source, base }: Scene, filter: string, pag
 }
 
 /** @throws ServiceError RESOURCE_NOT_FOUND */
-export const getUser = async (scene: Scene, id: string): Promise<object> => toUser(await findUser(scene, id), scene.base);
+export const getUser = async (scene: Scene, id: string): Promise<object> =>
+  toUser(await findUser(scene, id), scene.base);
 
 async function findUser({ db, source }: Scene, id: string): Promise<UserRow> {
   const found = isId(id)
@@ -91,9 +92,9 @@ export async function replaceUser(scene: WriteScene, id: string, body: Given): P
   await changeUser(scene, await findUser(scene, id), readUser(body));
 }
 
-export async function patchUserOf(scene: WriteScene, id: string, body: Given): Promise<void> {
+export async function patchUser(scene: WriteScene, id: string, body: Given): Promise<void> {
   const row = await findUser(scene, id);
-  await changeUser(scene, row, patchUser(row.attributes, readOperations(body, urns.user)));
+  await changeUser(scene, row, applyToUser(row.attributes, readOperations(body, urns.user)));
 }
 
 async function changeUser(scene: WriteScene, row: UserRow, after: UserState): Promise<void> {
@@ -131,7 +132,11 @@ function fieldsOf(attributes: UserAttributes): { readonly displayName: string; r
   return { displayName: fitDisplayName(displayedName(attributes)), email: isAccepted ? required(email) : "" };
 }
 
-async function requireUnique(scene: WriteScene, memberId: string | undefined, attributes: UserAttributes): Promise<void> {
+async function requireUnique(
+  scene: WriteScene,
+  memberId: string | undefined,
+  attributes: UserAttributes,
+): Promise<void> {
   await forgetDeleted(scene.db, scene.source, attributes);
   const taken = await findTaken(scene.db, scene.source, memberId, attributes);
   if (taken !== undefined) throw notUnique(`another user of this source has the ${taken} ${String(attributes[taken])}`);

@@ -44,11 +44,15 @@ describe.each(ways)("a deactivation by %s", (_name, deactivate) => {
     const tokens = createClient(TokensService, createTransport("gRPC", place.servers[0].url, key));
     const { refreshToken } = await tokens.issueToken({ startSession: true });
     for (const server of place.servers) {
-      expect([await statusWith(server, key, scene.org), await statusWith(server, token, scene.org)]).toEqual([200, 200]);
+      expect([await statusWith(server, key, scene.org), await statusWith(server, token, scene.org)]).toEqual([
+        200, 200,
+      ]);
     }
     expect(await deactivate(id)).toMatchObject({ status: expect.toBeOneOf([200, 204]) });
     for (const server of [...place.servers].toReversed()) {
-      expect([await statusWith(server, key, scene.org), await statusWith(server, token, scene.org)]).toEqual([401, 401]);
+      expect([await statusWith(server, key, scene.org), await statusWith(server, token, scene.org)]).toEqual([
+        401, 401,
+      ]);
       const client = createClient(TokensService, createTransport("gRPC", server.url, undefined));
       await expect(client.refreshToken({ refreshToken })).rejects.toThrow();
     }
@@ -91,7 +95,10 @@ describe("the last owner", () => {
     await api.roleBindings.createRoleBinding({ parentPath: org, roleBinding });
     tries.push(
       ["the deletion of its group", () => own.scim("DELETE", `/Groups/${group}`)],
-      ["its removal from its group", () => own.scim("PATCH", `/Groups/${group}`, patch({ op: "remove", path: "members" }))],
+      [
+        "its removal from its group",
+        () => own.scim("PATCH", `/Groups/${group}`, patch({ op: "remove", path: "members" })),
+      ],
     );
   });
   const tries: [string, () => ReturnType<Directory["scim"]>][] = [

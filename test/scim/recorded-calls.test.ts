@@ -118,7 +118,10 @@ describe("Entra ID", () => {
     });
     expect(created).toMatchObject({ status: 201, body: { displayName, members: [] } });
     const { id } = created.body;
-    const listed = await scim("GET", query("/Groups", `displayName eq "${displayName}"`, "excludedAttributes=members&"));
+    const listed = await scim(
+      "GET",
+      query("/Groups", `displayName eq "${displayName}"`, "excludedAttributes=members&"),
+    );
     expect(listed.body.Resources).toEqual([expect.not.objectContaining({ members: expect.anything() })]);
 
     const add = { op: "Add", path: "members", value: [{ $ref: null, value: one }, { value: two }, { value: three }] };

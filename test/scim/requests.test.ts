@@ -94,7 +94,14 @@ describe("a PATCH", () => {
     [{ op: "replace", path: "displayName", value: "x".repeat(600) }, "invalidValue"],
     [{ op: "replace", path: "displayName", value: "a\u0000b" }, "invalidValue"],
     [{ op: "replace", path: "displayName", value: "a\ud800b" }, "invalidValue"],
-    [{ op: "replace", path: "emails", value: Array.from({ length: 30 }, (_, index) => ({ value: `${index}@b.example` })) }, "tooMany"],
+    [
+      {
+        op: "replace",
+        path: "emails",
+        value: Array.from({ length: 30 }, (_, index) => ({ value: `${index}@b.example` })),
+      },
+      "tooMany",
+    ],
     [{ op: "replace", path: `${"a.".repeat(5_000)}`, value: "x" }, "invalidPath"],
   ])("of a user that has %.80j after others is refused as %s, and none of them counts", async (operation, scimType) => {
     const before = (await directory.scim("GET", `/Users/${id}`)).body;
@@ -148,7 +155,11 @@ describe("a body", () => {
     expect((await directory.scim("POST", "/Users", user(userName))).status).toBe(201);
     const again = await directory.scim("POST", "/Users", user(userName.toUpperCase()));
     expect([again.status, again.body]).toMatchObject([409, { scimType: "uniqueness" }]);
-    const renamed = await directory.scim("PATCH", `/Users/${id}`, patch({ op: "replace", path: "userName", value: userName }));
+    const renamed = await directory.scim(
+      "PATCH",
+      `/Users/${id}`,
+      patch({ op: "replace", path: "userName", value: userName }),
+    );
     expect([renamed.status, renamed.body]).toMatchObject([409, { scimType: "uniqueness" }]);
   });
 

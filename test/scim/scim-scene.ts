@@ -2,7 +2,11 @@
 import { createClient } from "@connectrpc/connect";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { expect } from "vitest";
-import { type ScimSource, type ScimSource_Subject as Subject, ScimSourcesService } from "../../gen/iam/v1alpha/scim_source_pb.ts";
+import {
+  type ScimSource,
+  type ScimSource_Subject as Subject,
+  ScimSourcesService,
+} from "../../gen/iam/v1alpha/scim_source_pb.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import type { SharedTokenServers } from "../support/token-servers.ts";
 

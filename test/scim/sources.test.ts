@@ -4,9 +4,25 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { ScimSource_Subject as Subject, ScimSourcesService } from "../../gen/iam/v1alpha/scim_source_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
-import { type SharedTokenServers, createTokenMember, exchangeKey, sharedTokenServers, statusWith } from "../support/token-servers.ts";
+import {
+  type SharedTokenServers,
+  createTokenMember,
+  exchangeKey,
+  sharedTokenServers,
+  statusWith,
+} from "../support/token-servers.ts";
 import { createTransport } from "../support/transports.ts";
-import { type Directory, type ScimScene, membersOf, newGroup, newUser, openScimScene, patch, scimOf, user } from "./scim-scene.ts";
+import {
+  type Directory,
+  type ScimScene,
+  membersOf,
+  newGroup,
+  newUser,
+  openScimScene,
+  patch,
+  scimOf,
+  user,
+} from "./scim-scene.ts";
 
 let place: SharedTokenServers;
 let scene: ScimScene;
@@ -18,8 +34,7 @@ beforeAll(async () => {
   [directory, other] = [await scene.directory(), await scene.directory()];
 });
 
-const sourcesOf = (key: string) =>
-  createClient(ScimSourcesService, createTransport("gRPC", place.servers[0].url, key));
+const sourcesOf = (key: string) => createClient(ScimSourcesService, createTransport("gRPC", place.servers[0].url, key));
 
 describe("a source", () => {
   test("is created and changed by owners alone, also where somebody holds the permissions", async () => {
@@ -52,10 +67,17 @@ describe("a source", () => {
     const person = await api.members.createMember({ parentPath: org, member: { name: uniqueName("person") } });
     const { memberPath } = await elsewhere.directory();
     const create = (fields: object) =>
-      failureOf(sourcesOf(place.servers[0].operatorKey).createScimSource({ parentPath: org, scimSource: { name: uniqueName("bad"), ...fields } }));
+      failureOf(
+        sourcesOf(place.servers[0].operatorKey).createScimSource({
+          parentPath: org,
+          scimSource: { name: uniqueName("bad"), ...fields },
+        }),
+      );
     expect(await create({ memberPath: person.path })).toMatchObject({ reason: "FIELD_INVALID" });
     expect(await create({ memberPath })).toMatchObject({ reason: "FIELD_INVALID" });
-    expect(await create({ identityProviderPath: "/orgs/system/identityProviders/google" })).toMatchObject({ reason: "FIELD_INVALID" });
+    expect(await create({ identityProviderPath: "/orgs/system/identityProviders/google" })).toMatchObject({
+      reason: "FIELD_INVALID",
+    });
     expect(await create({ memberPath: `${org}/members/nobody` })).toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
   });
 
@@ -76,7 +98,9 @@ describe("the key of a source", () => {
     const { key, memberPath } = directory;
     const elsewhere = await openScimScene(place);
     expect((await scimOf(place.servers[0], elsewhere.org, key)("GET", "/Users")).status).toBe(403);
-    expect((await scimOf(place.servers[0], elsewhere.org, key)("POST", "/Users", user("a@b.example"))).status).toBe(403);
+    expect((await scimOf(place.servers[0], elsewhere.org, key)("POST", "/Users", user("a@b.example"))).status).toBe(
+      403,
+    );
     for (const path of [scene.org, `${scene.org}/members`, `${scene.org}/groups`, memberPath]) {
       expect([path, await statusWith(place.servers[0], key, path)]).toEqual([path, 403]);
     }
@@ -84,7 +108,9 @@ describe("the key of a source", () => {
     const api = createApi("gRPC", place.servers[0].url, key);
     const path = `${scene.org}/members/@${id}`;
     expect((await failureOf(api.members.suspendMember({ path }))).reason).toBe("PERMISSION_DENIED");
-    expect((await failureOf(api.members.createMember({ parentPath: scene.org, member: { name: "x" } }))).reason).toBe("PERMISSION_DENIED");
+    expect((await failureOf(api.members.createMember({ parentPath: scene.org, member: { name: "x" } }))).reason).toBe(
+      "PERMISSION_DENIED",
+    );
   });
 
   test("works as a token, and no longer once its role, its member or the source is gone", async () => {
@@ -126,7 +152,10 @@ describe("what another source, or somebody else, has made", () => {
   test("is neither seen nor changed", async () => {
     const id = await newUser(other.scim);
     const group = await newGroup(other.scim, [id]);
-    const { id: byHand } = await scene.api.members.createMember({ parentPath: scene.org, member: { name: uniqueName("hand") } });
+    const { id: byHand } = await scene.api.members.createMember({
+      parentPath: scene.org,
+      member: { name: uniqueName("hand") },
+    });
     for (const each of [id, byHand]) {
       const path = `/Users/${each}`;
       const off = patch({ op: "replace", path: "active", value: false });
@@ -136,7 +165,10 @@ describe("what another source, or somebody else, has made", () => {
       expect((await directory.scim("DELETE", path)).status).toBe(404);
       const filter = encodeURIComponent(`id eq "${each}"`);
       expect((await directory.scim("GET", `/Users?filter=${filter}`)).body.totalResults).toBe(0);
-      const joined = await directory.scim("POST", "/Groups", { displayName: uniqueName("g"), members: [{ value: each }] });
+      const joined = await directory.scim("POST", "/Groups", {
+        displayName: uniqueName("g"),
+        members: [{ value: each }],
+      });
       expect(joined.body).toMatchObject({ status: "400", scimType: "invalidValue" });
     }
     expect((await directory.scim("DELETE", `/Groups/${group}`)).status).toBe(404);
@@ -144,7 +176,10 @@ describe("what another source, or somebody else, has made", () => {
   });
 
   test("stays in a group whose members are replaced", async () => {
-    const { path: memberPath } = await scene.api.members.createMember({ parentPath: scene.org, member: { name: uniqueName("hand") } });
+    const { path: memberPath } = await scene.api.members.createMember({
+      parentPath: scene.org,
+      member: { name: uniqueName("hand") },
+    });
     const [one, two] = [await newUser(directory.scim), await newUser(directory.scim)];
     const group = await newGroup(directory.scim, [one]);
     const parentPath = `${scene.org}/groups/@${group}`;

@@ -35,9 +35,7 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
 
   /** Checks that the author may let somebody act as a member who counts everything that is granted to it later. */
   const requireMayGiveAll: RequireMayGiveAll = async (transaction, memberId, way, rule) => {
-    const { actorId, grantsUntil, provisions } = transaction.author;
-    // A source does so for members that it has just made.
-    if (provisions === true) return;
+    const { actorId, grantsUntil } = transaction.author;
     const may = actorId === memberId ? grantsUntil === null : await isOwner(transaction);
     if (!may) throw new ServiceError("GRANT_EXCEEDS_OWN", rule, { metadata: { role: "/roles/owner" } });
     (await createRequireWithin(transaction))(way);
@@ -74,7 +72,7 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     },
 
     async requireMayLink(transaction, memberId) {
-      await requireMayGiveAll(transaction, memberId, unlimitedWay, linkRule);
+      if (!isSource(transaction)) await requireMayGiveAll(transaction, memberId, unlimitedWay, linkRule);
     },
 
     async requireMayRename(transaction, { type, id, scope }) {
@@ -104,6 +102,9 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     },
   };
 }
+
+/** Whether the author is a SCIM source, which links the members that it has just made. */
+const isSource = ({ author }: OrgTransaction): boolean => author.provisions === true;
 
 type RequireMayGiveAll = (transaction: OrgTransaction, memberId: string, way: WayToAct, rule: string) => Promise<void>;
 

@@ -50,7 +50,8 @@ function holds(snapshot: OrgSnapshot, check: CheckRequest, permission: string, t
   const asked = askedFor(check, permission);
   const { subject, now, counted, narrowing } = check;
   const conditionContext = conditionInputOf(snapshot, check, target);
-  if (!decide(snapshot, { subject, permission: asked, resource, now, conditionContext, counted, narrowing })) return false;
+  if (!decide(snapshot, { subject, permission: asked, resource, now, conditionContext, counted, narrowing }))
+    return false;
   if (narrowing?.impersonatorId === undefined) return true;
   return holds(snapshot, impersonating(check, narrowing.impersonatorId), permission, target);
 }

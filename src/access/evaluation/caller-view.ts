@@ -18,7 +18,16 @@ export interface DecisionView {
 /** A credential, and the head of its member's org, as of a call. */
 export type ViewedCaller = Pick<
   Caller,
-  "memberId" | "orgId" | "credentialId" | "grantsUntil" | "scopes" | "projectId" | "impersonator" | "orgHead" | "time" | "provisions"
+  | "memberId"
+  | "orgId"
+  | "credentialId"
+  | "grantsUntil"
+  | "scopes"
+  | "projectId"
+  | "impersonator"
+  | "orgHead"
+  | "time"
+  | "provisions"
 >;
 
 /**

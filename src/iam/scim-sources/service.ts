@@ -71,7 +71,9 @@ function createRules({ escalation }: ResourceDependencies): Rules {
       const isProvider = identityProviderPath === before.identityProviderPath;
       return {
         member_id: isSame ? row.member_id : ((await findApplication(transaction, memberPath))?.id ?? null),
-        provider_id: isProvider ? row.provider_id : ((await findProvider(transaction, identityProviderPath))?.id ?? null),
+        provider_id: isProvider
+          ? row.provider_id
+          : ((await findProvider(transaction, identityProviderPath))?.id ?? null),
         subject: toSubjectColumn(subject),
       };
     },

@@ -33,11 +33,19 @@ export function selectScimSources(db: Kysely<Schema>) {
 /** Forgets which groups of an org sources manage. */
 export async function removeScimGroups(db: Kysely<Schema>, org: OrgKey, which: RawBuilder<unknown>): Promise<void> {
   const inOrg = sql<SqlBool>`customer_id = ${org.customer_id} and org_id = ${org.id}`;
-  await db.deleteFrom("scim_groups").where(inOrg).where(sql<SqlBool>`${which}`).execute();
+  await db
+    .deleteFrom("scim_groups")
+    .where(inOrg)
+    .where(sql<SqlBool>`${which}`)
+    .execute();
 }
 
 /** Forgets which members of an org sources manage, and what these have said of them. */
 export async function removeScimUsers(db: Kysely<Schema>, org: OrgKey, which: RawBuilder<unknown>): Promise<void> {
   const inOrg = sql<SqlBool>`customer_id = ${org.customer_id} and org_id = ${org.id}`;
-  await db.deleteFrom("scim_users").where(inOrg).where(sql<SqlBool>`${which}`).execute();
+  await db
+    .deleteFrom("scim_users")
+    .where(inOrg)
+    .where(sql<SqlBool>`${which}`)
+    .execute();
 }

@@ -26,7 +26,12 @@ const roles = createPredefinedRoles(methodPermissions, registry.definitions);
 const unheld = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"];
 
 /** The permissions that no method of the API requires by itself. */
-const ofNoMethod = ["iam.members.introspectTokens", "iam.scimSources.provision", "resources.resources.get", "resources.resources.list"];
+const ofNoMethod = [
+  "iam.members.introspectTokens",
+  "iam.scimSources.provision",
+  "resources.resources.get",
+  "resources.resources.list",
+];
 
 /** Returns the text about a role in the golden file. */
 function describeRole({ name, id, description, shown }: (typeof roles)[number]): string {
