@@ -18,7 +18,7 @@ export const unchanged: MemberChanges = { isReplaced: false, added: new Set(), r
 export const maxMembers = 5_000;
 
 /** Reads the ids of members. @throws ServiceError FIELD_INVALID with `invalidValue` or `tooMany` */
-export function readMembers(value: unknown): readonly string[] {
+function readMembers(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const all = Array.isArray(value) ? (value as readonly unknown[]) : [value];
   if (all.length > maxMembers) {

@@ -46,12 +46,17 @@ export function createScimCalls(dependencies: ScimDependencies): ScimCalls {
       return { db, source: await findSource(db, callerOf(context)), base: baseOf(context) };
     },
 
-    async write(called, request, context, run) {
+    async write<Answer extends Message>(
+      called: DescMethod,
+      request: Message,
+      context: HandlerContext,
+      run: (scene: WriteScene) => Promise<Answer>,
+    ) {
       requireOwnOrg(context);
       const caller = callerOf(context);
       const base = baseOf(context);
       return runWrite(dependencies, readWriteRequest(called, request, context), async (call) => {
-        let answer: Awaited<ReturnType<typeof run>> | undefined;
+        let answer: Answer | undefined;
         await applyInGroup(context, call, caller.orgId, noCheck, async ({ db, org: { lockTime: time } }) => {
           const source = await findSource(db, caller);
           // From here on, calls in process are those of the source.

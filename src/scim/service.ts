@@ -86,7 +86,7 @@ function handlersOf({ sceneOf, write }: ScimCalls, { collection, get, list, crea
     get: async (request: Selection & { readonly id: string }, context: HandlerContext): Promise<HttpBody> =>
       show(await sceneOf(context), request.id, request),
 
-    async list(request: ListFields, context: HandlerContext): Promise<HttpBody> {
+    list: async (request: ListFields, context: HandlerContext): Promise<HttpBody> => {
       const { start, page } = pageOf(request);
       const { total, resources } = await list(await sceneOf(context), request.filter, page, request);
       const shown = resources.map((each) => select(each, request));

@@ -40,7 +40,7 @@ describe("a filter", () => {
     ["", /column 1/],
     [Array.from({ length: 30 }, () => 'id eq "1"').join(" and "), /at most 20 comparisons/],
     [`userName eq "${"a".repeat(5_000)}"`, /at most 4096/],
-    [`${"[".repeat(2_000)}`, /column 1/],
+    ["[".repeat(2_000), /column 1/],
     [`urn:${":a".repeat(2_000)}`, /expected/],
   ])("%.40s is refused", (text, problem) => {
     expect(() => parseFilter(text)).toThrow(problem);

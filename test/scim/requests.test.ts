@@ -25,7 +25,7 @@ describe("a list", () => {
     ["/Users", 'emails[primary eq true].value eq "a"'],
     ["/Users", 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department eq "x"'],
     ["/Users", 'userName eq "a" and meta.created eq "x"'],
-    ["/Users", `${"(".repeat(1_000)}`],
+    ["/Users", "(".repeat(1_000)],
     ["/Groups", 'userName eq "a"'],
     ["/Groups", 'members[value eq "x"].value eq "y"'],
   ])("of %s with the filter %.60s is an error, and never everybody", async (path, filter) => {
@@ -102,7 +102,7 @@ describe("a PATCH", () => {
       },
       "tooMany",
     ],
-    [{ op: "replace", path: `${"a.".repeat(5_000)}`, value: "x" }, "invalidPath"],
+    [{ op: "replace", path: "a.".repeat(5_000), value: "x" }, "invalidPath"],
   ])("of a user that has %.80j after others is refused as %s, and none of them counts", async (operation, scimType) => {
     const before = (await directory.scim("GET", `/Users/${id}`)).body;
     const first = { op: "replace", path: "displayName", value: "Changed" };
@@ -196,7 +196,9 @@ test("two calls at once that create the same user make one", async () => {
       return scim("POST", "/Users", user(userName, { emails: [{ value: userName }] }));
     }),
   );
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409, 409]);
+  expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+    201, 409, 409, 409, 409, 409,
+  ]);
 });
 
 test("calls without a token, and of other methods, are refused in the form of the standard", async () => {
