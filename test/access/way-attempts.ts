@@ -1,7 +1,6 @@
 // Attempts to make, confirm or widen a way to act as a member, with a credential that may go less far.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
-import { ScimSource_Subject as Subject, ScimSourcesService } from "../../gen/iam/v1alpha/scim_source_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { callsOf, newPkce, ofPage, redirectUri } from "../api/consent.ts";
 import { uniqueName } from "../support/api.ts";
@@ -51,8 +50,6 @@ const identity = (cast: WayCast) => ({
   identityProviderPath: cast.provider,
   subject: uniqueName("subject"),
 });
-
-const sourcesOf = ({ transport }: WayCast["api"]) => createClient(ScimSourcesService, transport);
 
 const once = (...furthest: readonly Call[]): Attempt => ({ furthest, within: [] });
 
@@ -167,20 +164,6 @@ export const attempts: Readonly<Record<string, Readonly<Record<string, Attempt>>
       const made = identity(cast);
       const path = `${memberPath}/identities/${made.name}`;
       return further(api.identities.updateIdentity({ path, identity: made, allowMissing: true }));
-    }),
-  },
-  "create a SCIM source": {
-    CreateScimSource: once((caller, { org: parentPath }) =>
-      further(sourcesOf(caller.api).createScimSource({ parentPath, scimSource: { name: uniqueName("made") } })),
-    ),
-    BatchCreateScimSources: once((caller, { org: parentPath }) => {
-      const requests = [{ scimSource: { name: uniqueName("made") } }];
-      return further(sourcesOf(caller.api).batchCreateScimSources({ parentPath, requests }));
-    }),
-    UpdateScimSource: once(async (caller, { api, org: parentPath }) => {
-      const scimSource = { name: uniqueName("made") };
-      const { path } = await sourcesOf(api).createScimSource({ parentPath, scimSource });
-      return further(sourcesOf(caller.api).updateScimSource({ path, scimSource: { subject: Subject.USER_NAME } }));
     }),
   },
   "invite a person": {
