@@ -10,7 +10,7 @@ import {
 import { type Api, uniqueName } from "../support/api.ts";
 import type { SharedTokenServers } from "../support/token-servers.ts";
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   // oxlint-disable-next-line typescript/no-explicit-any -- what is in it is what the tests look at

@@ -22,7 +22,7 @@ export const scimSourceDefinition = defineResource({
     called: levelOf("scim_sources", false),
     references: [
       { column: "org_id", to: "Org", onDelete: "cascade" },
-      { column: "member_id", to: "Member", onDelete: "cascade" },
+      { column: "member_id", to: "Member", onDelete: "restrict" },
       { column: "provider_id", to: "IdentityProvider", onDelete: "restrict" },
     ],
     countedBy: "org_id",
