@@ -11,7 +11,7 @@ const layers: readonly (readonly string[])[] = [
   ["main.ts"],
   ["server.ts", "request-handler.ts", "service-listener.ts", "compose", "cli"],
   ["metrics"],
-  ["authzen", "console", "org-files", "search", "sign-in"],
+  ["authzen", "console", "org-files", "scim", "search", "sign-in"],
   [
     "config.ts",
     "client-settings.ts",

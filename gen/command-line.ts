@@ -218,6 +218,14 @@ export const contract: Contract = {
     {"name":"BatchDeleteRoleBindings","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"customers/*/roleBindings","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"DeleteResponse","help":"Deletes several RoleBindings in one transaction"},
     {"name":"BatchDeleteRoleBindings","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"services/*/roleBindings","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"DeleteResponse","help":"Deletes several RoleBindings in one transaction"},
     {"name":"BatchDeleteRoleBindings","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"roleBindings","suffix":":batchDelete","body":"*","fields":[{"name":"parent_path","type":"string","help":"The parent of the RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform"},{"name":"paths","type":"string","shape":"list","mode":"required","help":"The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"DeleteResponse","help":"Deletes several RoleBindings in one transaction"},
+    {"name":"GetScimSource","verb":"get","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/scimSources/*","suffix":"","body":"","fields":[],"output":"ScimSource","help":"Returns a ScimSource"},
+    {"name":"ListScimSources","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/scimSources","suffix":"","body":"","fields":["page_size","page_token","filter","order_by"],"items":"scim_sources","item":"ScimSource","help":"Lists ScimSources in order of creation"},
+    {"name":"CreateScimSource","verb":"create","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/scimSources","suffix":"","body":"scim_source","resource":"ScimSource","fields":["validate_only","request_id"],"output":"ScimSource","help":"Creates a ScimSource in an Org"},
+    {"name":"DeleteScimSource","verb":"delete","http":"DELETE","base":"/iam/v1alpha/","path":"orgs/*/scimSources/*","suffix":"","body":"","fields":["etag","allow_missing","validate_only","request_id"],"output":"Empty","help":"Deletes a ScimSource"},
+    {"name":"UpdateScimSource","verb":"update","http":"PATCH","base":"/iam/v1alpha/","path":"orgs/*/scimSources/*","suffix":"","body":"scim_source","resource":"ScimSource","fields":["update_mask","allow_missing","validate_only","request_id"],"output":"ScimSource","help":"Updates the fields of a ScimSource that `update_mask` names"},
+    {"name":"BatchGetScimSources","verb":"batchGet","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/scimSources","suffix":":batchGet","body":"","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The ScimSources, for example `orgs/acme/scimSources/okta`; at most 1000, all below `parent_path`"}],"output":"BatchGetScimSourcesResponse","help":"Returns several ScimSources in the order of `paths`"},
+    {"name":"BatchCreateScimSources","verb":"batchCreate","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/scimSources","suffix":":batchCreate","body":"*","fields":[{"name":"requests","type":"json","shape":"list","mode":"required","help":"One request for each ScimSource, at most 1000"},"validate_only","request_id"],"output":"BatchCreateScimSourcesResponse","help":"Creates several ScimSources in one transaction"},
+    {"name":"BatchDeleteScimSources","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/scimSources","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The ScimSources, for example `orgs/acme/scimSources/okta`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"Empty","help":"Deletes several ScimSources in one transaction"},
     {"name":"SearchResources","verb":"search","http":"GET","base":"/iam/v1alpha/","path":"orgs/*","suffix":":search","body":"","fields":[{"name":"query","type":"string","mode":"required","help":"What is known of the resource, at most 1024 bytes, for example `ali`:\n- the start of its `name` or `display_name`"}],"output":"SearchResourcesResponse","help":"Finds resources of an Org, or of all Orgs, that the caller may read"},
     {"name":"GetSession","verb":"get","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/members/*/sessions/*","suffix":"","body":"","fields":[],"output":"Session","help":"Returns a Session"},
     {"name":"ListSessions","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/members/*/sessions","suffix":"","body":"","fields":["page_size","page_token","filter","order_by"],"items":"sessions","item":"Session","help":"Lists Sessions in order of creation"},
@@ -426,6 +434,9 @@ export const contract: Contract = {
       {"name":"roles","type":"json","shape":"list","help":"The Roles, in the order of the request"},
       {"name":"access_preview","type":"json","mode":"output","help":"The access that Members would gain or lose"},
     ],
+    BatchCreateScimSourcesResponse: [
+      {"name":"scim_sources","type":"json","shape":"list","help":"The ScimSources, in the order of the request"},
+    ],
     BatchCreateServicesResponse: [
       {"name":"services","type":"json","shape":"list","help":"The Services, in the order of the request"},
     ],
@@ -504,6 +515,9 @@ export const contract: Contract = {
     ],
     BatchGetRolesResponse: [
       {"name":"roles","type":"json","shape":"list","help":"The Roles, in the order of the request"},
+    ],
+    BatchGetScimSourcesResponse: [
+      {"name":"scim_sources","type":"json","shape":"list","help":"The ScimSources, in the order of the request"},
     ],
     BatchGetServicesResponse: [
       {"name":"services","type":"json","shape":"list","help":"The Services, in the order of the request"},
@@ -983,6 +997,20 @@ export const contract: Contract = {
       {"name":"implied_removals","type":"json","shape":"list","mode":"output","help":"The first 1000 resources that go with one that `changes` delete, in the order of the resources: the memberships and RoleBindings of a Member, Group or Role, and what is in a Group or Project"},
       {"name":"implied_removal_count","type":"integer","mode":"output","help":"The total number of them, for example `3`"},
     ],
+    ScimSource: [
+      {"name":"path","type":"string","mode":"output","help":"The full path, for example `/orgs/acme/scimSources/okta`"},
+      {"name":"id","type":"string","mode":"output","help":"The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`"},
+      {"name":"name","type":"string","mode":"required","help":"The name in paths, unique among the ScimSources of its Org, for example `okta`"},
+      {"name":"display_name","type":"string","help":"The name that people read, for example `Acme directory`"},
+      {"name":"description","type":"string","help":"What the ScimSource is for, at most 2048 characters"},
+      {"name":"labels","type":"string","shape":"map","help":"Up to 64 key-value pairs, for example `{\"cost-centre\": \"4711\"}`"},
+      {"name":"etag","type":"string","help":"The version of the ScimSource, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every change of the ScimSource"},
+      {"name":"create_time","type":"time","mode":"output","help":"When the ScimSource was created"},
+      {"name":"update_time","type":"time","mode":"output","help":"When the ScimSource was last changed"},
+      {"name":"member_path","type":"string","help":"The Member of type APPLICATION as which the directory acts, for example `/orgs/acme/members/directory`"},
+      {"name":"identity_provider_path","type":"string","help":"The IdentityProvider of the same Org with which the people of the directory sign in, for example `/orgs/acme/identityProviders/okta`"},
+      {"name":"subject","type":["EXTERNAL_ID","USER_NAME"],"help":"What of a user is the subject of its Identity, for example `EXTERNAL_ID`"},
+    ],
     SearchResourcesResponse: [
       {"name":"results","type":"json","shape":"list","mode":"output","help":"What was found: first by path, id or key prefix, then by name, then by display name"},
     ],
@@ -1089,7 +1117,7 @@ export const contract: Contract = {
     GroupMember: ["member_path","orgs/*/members/*"],
     Subgroup: ["group_path","orgs/*/groups/*"],
   },
-  predefinedRoles: ["owner","admin","editor","viewer","members-admin","groups-admin","projects-admin","access-admin","access-checker","api-keys-admin","provider","token-introspector"],
+  predefinedRoles: ["owner","admin","editor","viewer","members-admin","groups-admin","projects-admin","access-admin","access-checker","api-keys-admin","provider","token-introspector","provisioner"],
   file: {"key":"","help":"The file of an org","message":"Org","fields":["display_name","description","labels","api_key_policy"],"parts":[
     {"key":"quota","help":"The limits of the org, such as cpu_cores: 1000","fields":[],"parts":[]},
     {"key":"members","help":"The members","message":"Member","fields":["name","display_name","description","labels","type","email"],"parts":[]},

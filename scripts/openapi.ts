@@ -16,7 +16,7 @@ import type { Segment } from "../src/rest/openapi/path-patterns.ts";
 import { describeOpenApi } from "../src/rest/openapi/describe-openapi.ts";
 import type { ErrorResponse } from "../src/rest/openapi/error-responses.ts";
 import { readDeprecation } from "../src/rpc/read-deprecation.ts";
-import { services, standardServices } from "../src/rpc/services.ts";
+import { describedServices, standardServices } from "../src/rpc/services.ts";
 import { errorDomain, toConnectError, withRequestInfo } from "../src/rpc/to-connect-error.ts";
 import { buildRegistry } from "./proto-image.ts";
 
@@ -216,7 +216,7 @@ const document = describeOpenApi({
     license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: "/", description: "The server that this document comes from." }],
-  services: [...services, ...standardServices].map(({ typeName, name }) => ({
+  services: describedServices.map(({ typeName, name }) => ({
     service: required(registry.getService(typeName), typeName),
     ignoreUnknownFields: standardServices.some((each) => each.typeName === typeName),
     // GroupMembersService: Group members

@@ -13,7 +13,13 @@ export function buildRegistry(): FileRegistry {
   const file = join(directory, "image.binpb");
   try {
     // The protos of the API do not import the error details.
-    const paths = ["proto/authzen", "proto/iam", "proto/resources", "proto/google/rpc/error_details.proto"];
+    const paths = [
+      "proto/authzen",
+      "proto/iam",
+      "proto/resources",
+      "proto/scim",
+      "proto/google/rpc/error_details.proto",
+    ];
     const options = ["--as-file-descriptor-set", ...paths.flatMap((path) => ["--path", path]), "-o", file];
     execFileSync(join(root, "node_modules/.bin/buf"), ["build", ".", ...options], { cwd: root, stdio: "inherit" });
     return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));

@@ -4,6 +4,7 @@ import { type DescFile, type Message, isMessage } from "@bufbuild/protobuf";
 import { type ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
 import { AuthorizationApiService } from "../gen/authzen/v1/authorization_api_pb.ts";
 import { WatchChangesResponseSchema } from "../gen/iam/v1alpha/change_pb.ts";
+import { ScimService } from "../gen/scim/v2/scim_service_pb.ts";
 import openApi from "../gen/openapi.json" with { type: "json" };
 import { createAuthorizationApiService } from "./authzen/service.ts";
 import type { Origin } from "./changes/author.ts";
@@ -24,12 +25,14 @@ import { type PacedHandler, type RequestPace, paceKey, unpaced } from "./http/re
 import { createOAuthEndpoints } from "./sign-in/oauth/oauth-endpoints.ts";
 import { createWellKnown } from "./sign-in/oauth/well-known.ts";
 import { answerMissingPage } from "./sign-in/browser/answer-missing-page.ts";
+import { encodeScimError } from "./scim/errors.ts";
+import { createScimService } from "./scim/service.ts";
 import { createConsole } from "./console/console.ts";
 import { createSignInEndpoints } from "./sign-in/browser/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { statusOf } from "./rest/errors/status-codes.ts";
-import { createRestHandler } from "./rest/rest-handler.ts";
+import { type RestHandlerOptions, createRestHandler } from "./rest/rest-handler.ts";
 import { createRpcHandler } from "./rpc/rpc-handler.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { createLimitStreams } from "./rpc/limits/limit-streams.ts";
@@ -37,7 +40,7 @@ import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { cutKey } from "./rpc/limits/silent-readers.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
-import { contractFiles, errorFiles, packages, restPrefixes, services, standardPrefix } from "./rpc/services.ts";
+import { contractFiles, errorFiles, packages, restPrefixes, services, standardPrefixes } from "./rpc/services.ts";
 import { bodies } from "./scheduling/settings.ts";
 import { isReused } from "./standard-methods/read/reused-response.ts";
 import { itemLimitOf } from "./validation/find-oversized.ts";
@@ -83,13 +86,7 @@ export function createRequestHandler(
     deprecationOf: readDeprecation,
   };
   const rest = createRestHandler({ ...restOptions, routes, isReused, hintFor, eventId });
-  const authorizationApi = createAuthorizationApiService({ ...handlers, inProcess });
-  // Unknown fields are ignored, because clients may use a later version of the standard.
-  const authzen = createRestHandler({
-    ...restOptions,
-    routes: (router) => router.service(AuthorizationApiService, authorizationApi),
-    ignoreUnknownFields: true,
-  });
+  const { authzen, scim } = createStandards(restOptions, handlers, inProcess);
   const markDeprecated = markDeprecatedRpcs(services, readDeprecation);
   const rpc = createRpcHandler({
     routes,
@@ -113,7 +110,8 @@ export function createRequestHandler(
     const { url = "" } = request;
     if (restPrefixes.some((prefix) => url.startsWith(prefix)))
       return rest(request, response, withCut(valuesOf(request, pace, record), request, response));
-    if (url.startsWith(standardPrefix)) return authzen(request, response, valuesOf(request, pace, record));
+    if (url.startsWith(standardPrefixes.scim)) return scim(request, response, valuesOf(request, pace, record));
+    if (url.startsWith(standardPrefixes.authzen)) return authzen(request, response, valuesOf(request, pace, record));
     const page = answerHealthPage(health, request, response) ?? answerWellKnown(request, response);
     if (page !== undefined) return page;
     const answered =
@@ -127,6 +125,28 @@ export function createRequestHandler(
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
     return rpc(request, response, withCut(valuesOf(request, pace, record), request, response));
+  };
+}
+
+/** Creates the handlers of standards. Unknown fields are ignored, because clients may use a later version of one. */
+function createStandards(
+  options: Omit<RestHandlerOptions, "routes">,
+  handlers: Service["handlers"],
+  inProcess: Service["inProcess"],
+) {
+  const authorizationApi = createAuthorizationApiService({ ...handlers, inProcess });
+  const scimService = createScimService({ ...handlers, inProcess });
+  const lenient = { ...options, ignoreUnknownFields: true };
+  return {
+    authzen: createRestHandler({
+      ...lenient,
+      routes: (router) => router.service(AuthorizationApiService, authorizationApi),
+    }),
+    scim: createRestHandler({
+      ...lenient,
+      routes: (router) => router.service(ScimService, scimService),
+      encodeError: encodeScimError,
+    }),
   };
 }
 

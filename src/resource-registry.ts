@@ -52,6 +52,8 @@ import { createWebhooksService } from "./events/webhooks/service.ts";
 import type { SendGuarded } from "./identity/outgoing/guarded-request.ts";
 import type { ResourceDefinition } from "./standard-methods/definition/definition.ts";
 import { type Follower, createRegistry, requireAllDefined } from "./standard-methods/definition/registry.ts";
+import { scimSourceDefinition } from "./iam/scim-sources/definition.ts";
+import { createScimSourcesService } from "./iam/scim-sources/service.ts";
 import { sessionDefinition } from "./iam/sessions/definition.ts";
 import { createSessionsService } from "./iam/sessions/service.ts";
 import { roleBindingDefinition } from "./iam/role-bindings/definition.ts";
@@ -89,6 +91,7 @@ export const registeredResources: readonly RegisteredResources[] = [
   { definitions: [clientDefinition], createService: createClientsService },
   { definitions: [identityProviderDefinition], createService: createIdentityProvidersService },
   { definitions: [identityDefinition], createService: createIdentitiesService },
+  { definitions: [scimSourceDefinition], createService: createScimSourcesService },
   { definitions: [groupDefinition], createService: createGroupsService },
   { definitions: [membershipDefinition, subgroupDefinition], createService: createGroupMembersService },
   { definitions: [roleDefinition], createService: createRolesService },

@@ -36,6 +36,7 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   scheduling: 1,
   scripts: 8,
   search: 10,
+  scim: 25,
   "sign-in": 40,
   "standard-methods": 28,
   support: 8,

@@ -40,7 +40,7 @@ export function checkFields(set: FileDescriptorSet): Difference[] {
 }
 
 function isOwn({ typeName }: DescMessage): boolean {
-  return /^(authzen|iam|resources)\./.test(typeName);
+  return /^(authzen|iam|resources|scim)\./.test(typeName);
 }
 
 /** Adds a message and the messages in its fields. */

@@ -4,7 +4,7 @@ import { toJson } from "@bufbuild/protobuf";
 import type { Difference } from "./check-forms.ts";
 
 /** The packages of the API; the other files of the image are imports. */
-const ownPackage = /^(authzen|iam|resources)\./;
+const ownPackage = /^(authzen|iam|resources|scim)\./;
 
 export function checkFiles({ file: files }: FileDescriptorSet): Difference[] {
   return files.filter((file) => ownPackage.test(file.package)).flatMap(checkFile);

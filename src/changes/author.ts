@@ -29,6 +29,8 @@ export interface Author {
   readonly allowedAddresses?: readonly string[] | undefined;
   /** Whether the credential of the call is of a registered client, which a person has allowed to act for it. */
   readonly isOfClient?: boolean;
+  /** Whether it is a SCIM source, which changes what it manages whatever that holds. */
+  readonly provisions?: true | undefined;
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
   readonly origin: Origin;

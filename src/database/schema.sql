@@ -916,6 +916,73 @@ CREATE INDEX roles_by_update_time ON roles USING btree (org_id, update_time, id)
 CREATE INDEX roles_id ON roles USING hash (id);
 CREATE UNIQUE INDEX roles_name_key ON roles USING btree (org_id, name, customer_id);
 
+create table scim_groups (
+  customer_id uuid not null,
+  org_id uuid not null,
+  source_id uuid not null,
+  group_id uuid not null,
+  display_name text not null,
+  display_key text not null,
+  external_id text,
+  update_time timestamp(3) with time zone not null,
+  constraint scim_groups_pkey PRIMARY KEY (org_id, group_id, customer_id),
+  constraint scim_groups_customer_id_org_id_group_id_fkey FOREIGN KEY (customer_id, org_id, group_id) REFERENCES groups(customer_id, org_id, id),
+  constraint scim_groups_customer_id_org_id_source_id_fkey FOREIGN KEY (customer_id, org_id, source_id) REFERENCES scim_sources(customer_id, org_id, id)
+);
+CREATE UNIQUE INDEX scim_groups_display_key ON scim_groups USING btree (org_id, source_id, display_key, customer_id);
+CREATE UNIQUE INDEX scim_groups_external_id ON scim_groups USING btree (org_id, source_id, external_id, customer_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX scim_groups_source ON scim_groups USING btree (org_id, source_id, group_id);
+
+create table scim_sources (
+  customer_id uuid not null,
+  org_id uuid not null,
+  id uuid not null,
+  member_id uuid,
+  provider_id uuid,
+  subject text not null,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint scim_sources_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint scim_sources_subject_check CHECK ((subject = ANY (ARRAY['EXTERNAL_ID'::text, 'USER_NAME'::text]))),
+  constraint scim_sources_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint scim_sources_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id),
+  constraint scim_sources_customer_id_org_id_provider_id_fkey FOREIGN KEY (customer_id, org_id, provider_id) REFERENCES identity_providers(customer_id, org_id, id)
+);
+CREATE INDEX scim_sources_by_create_time ON scim_sources USING btree (org_id, create_time, id);
+CREATE INDEX scim_sources_by_display_name ON scim_sources USING btree (org_id, display_name COLLATE "C", id);
+CREATE INDEX scim_sources_by_name ON scim_sources USING btree (org_id, name COLLATE "C");
+CREATE INDEX scim_sources_by_update_time ON scim_sources USING btree (org_id, update_time, id);
+CREATE INDEX scim_sources_id ON scim_sources USING hash (id);
+CREATE UNIQUE INDEX scim_sources_member_key ON scim_sources USING btree (org_id, member_id, customer_id) WHERE (member_id IS NOT NULL);
+CREATE UNIQUE INDEX scim_sources_name_key ON scim_sources USING btree (org_id, name, customer_id);
+CREATE INDEX scim_sources_provider ON scim_sources USING btree (org_id, provider_id);
+
+create table scim_users (
+  customer_id uuid not null,
+  org_id uuid not null,
+  source_id uuid not null,
+  member_id uuid not null,
+  user_key text not null,
+  display_key text not null,
+  external_id text,
+  emails text[] not null,
+  attributes jsonb not null,
+  update_time timestamp(3) with time zone not null,
+  constraint scim_users_pkey PRIMARY KEY (org_id, member_id, customer_id),
+  constraint scim_users_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id),
+  constraint scim_users_customer_id_org_id_source_id_fkey FOREIGN KEY (customer_id, org_id, source_id) REFERENCES scim_sources(customer_id, org_id, id)
+);
+CREATE INDEX scim_users_display_key ON scim_users USING btree (org_id, source_id, display_key);
+CREATE INDEX scim_users_emails ON scim_users USING gin (emails);
+CREATE UNIQUE INDEX scim_users_external_id ON scim_users USING btree (org_id, source_id, external_id, customer_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX scim_users_source ON scim_users USING btree (org_id, source_id, member_id);
+CREATE UNIQUE INDEX scim_users_user_key ON scim_users USING btree (org_id, source_id, user_key, customer_id);
+
 create table services (
   org_id uuid not null,
   id uuid not null,

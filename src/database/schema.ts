@@ -14,6 +14,7 @@ import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
 import type { SignalTables } from "./signal-tables.ts";
 import type { PastTables } from "./past-tables.ts";
+import type { ScimTables } from "./scim-tables.ts";
 import type { UsageTables } from "./usage-tables.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
@@ -355,7 +356,15 @@ export interface QuotaRequests extends NamedColumns {
 }
 
 export interface Schema
-  extends TokenTables, IdentityTables, SignalTables, WebhookTables, UsageTables, PastTables, InstallationTables {
+  extends
+    TokenTables,
+    IdentityTables,
+    SignalTables,
+    WebhookTables,
+    UsageTables,
+    PastTables,
+    ScimTables,
+    InstallationTables {
   access_requests: AccessRequests;
   customers: Customers;
   orgs: Orgs;

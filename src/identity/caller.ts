@@ -25,6 +25,11 @@ export interface Caller {
   readonly impersonator: Impersonator | undefined;
   /** The token of the call; undefined for a call with an API key. */
   readonly token: AccessToken | undefined;
+  /**
+   * Whether it acts as a SCIM source, in a call in process about what the source manages. Only the facade for SCIM sets it, after it has
+   * checked that.
+   */
+  readonly provisions?: true | undefined;
   /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */
   readonly orgHead: LogHead;
   /** The heads of other orgs that were read with it. */

@@ -10,7 +10,7 @@ import { patterns } from "../paths/patterns.ts";
 import { lockKinds } from "../quotas/kinds.ts";
 import type { WriteCall } from "../standard-methods/write/write-call.ts";
 import { applyChanges } from "./apply-changes.ts";
-import { applyInGroup } from "./apply-in-group.ts";
+import { applyInGroup } from "../standard-methods/write/apply-in-group.ts";
 import { type ManagedChanges, toManagedRows } from "./managed-changes.ts";
 import { type ManagedResources, isSameManaged, readManaged } from "./managed-resources.ts";
 import { type Source, putManagedRows, removeManagedRows } from "./managed-store.ts";

@@ -15,7 +15,7 @@ import { sendResponse } from "./calls/send-response.ts";
 import type { BodyLimits } from "./calls/body-limits.ts";
 import { createCallServer } from "./serve-call.ts";
 import type { EventId } from "./streams/framing/event-framing.ts";
-import { createFailureEncoder, createFailureWriter } from "./calls/write-failure.ts";
+import { createFailureEncoder, createFailureWriter, type EncodeError } from "./calls/write-failure.ts";
 
 export interface RestHandlerOptions {
   /** Registers the services; the same function as for connectNodeAdapter. */
@@ -80,6 +80,8 @@ export interface RestHandlerOptions {
   readonly deprecationOf?: DeprecationOf;
   /** Maps every error, including routing errors, before it is written. */
   readonly mapError?: (error: ConnectError, request: RestRequest) => ConnectError;
+  /** Returns the response to an error. By default, it is the JSON of AIP-193. Not for errors of streams. */
+  readonly encodeError?: EncodeError;
   /**
    * Returns what else to say about a path that no rule matches, after "nothing is served at ...". By default, or if it returns an
    * empty text, what could follow the beginning of the path is named.
@@ -115,7 +117,7 @@ export function createRestHandler(
     maxDepth,
     itemLimitOf: options.itemLimitOf,
   });
-  const fail = createFailureWriter(errorDomain, mapError);
+  const fail = createFailureWriter(errorDomain, mapError, options.encodeError);
   const serve = createCallServer({
     requestGate: options.requestGate,
     beforeMessage: options.beforeMessage,

@@ -83,6 +83,11 @@ export function handOnCaller(from: ContextValues, to: ContextValues, isConfirmed
   to.set(callerKey, callerAtGate(from)).set(authenticateKey, isConfirmed ? undefined : from.get(authenticateKey));
 }
 
+/** Lets the calls that are made in process with the values of a call act as the SCIM source of its caller. */
+export function provision(values: ContextValues): void {
+  values.set(callerKey, { ...callerAtGate(values), provisions: true });
+}
+
 /** Returns the caller of a call that passed the gate; undefined if its method needs no authentication. */
 export function findCallerAtGate(values: ContextValues): Caller | undefined {
   return values.get(callerKey);

@@ -15,6 +15,7 @@ import { file_google_rpc_error_details } from "../../gen/google/rpc/error_detail
 import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reason_pb.ts";
 import { file_google_rpc_status } from "../../gen/google/rpc/status_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
+import { ScimService } from "../../gen/scim/v2/scim_service_pb.ts";
 import { createAccessEventsService } from "../events/access-events/service.ts";
 import type { ChangesDependencies } from "../events/changes/dependencies.ts";
 import { createChangesService } from "../events/changes/service.ts";
@@ -51,16 +52,19 @@ export const services: readonly DescService[] = [
 export const packages: readonly string[] = [...new Set(services.map(({ file }) => file.proto.package))];
 
 /** Services that are defined by standards. They are served over REST only, as the standards specify. */
-export const standardServices: readonly DescService[] = [AuthorizationApiService];
+export const standardServices: readonly DescService[] = [AuthorizationApiService, ScimService];
+
+/** What the OpenAPI document has. SCIM describes itself, by its schemas, and names its methods as others are. */
+export const describedServices: readonly DescService[] = [...services, AuthorizationApiService];
 
 /** What the paths of the areas begin with over REST: `/iam/v1alpha/`. */
 export const restPrefixes: readonly string[] = packages.map((name) => `/${name.replace(".", "/")}/`);
 
 /** What those of the services of standards begin with. */
-export const standardPrefix = "/access/v1/";
+export const standardPrefixes = { authzen: "/access/v1/", scim: "/scim/v2/" } as const;
 
 /** What the paths of all calls begin with over REST. */
-export const callPrefixes: readonly string[] = [...restPrefixes, standardPrefix];
+export const callPrefixes: readonly string[] = [...restPrefixes, ...Object.values(standardPrefixes)];
 
 /** What the details of errors are made of. The files of the services do not import it. */
 export const errorFiles: readonly DescFile[] = [

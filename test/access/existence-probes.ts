@@ -159,6 +159,8 @@ function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[
   const { name } = field;
   // Its paths have ids alone, which are looked up when something is delivered.
   if (name === "filter" && field.parent.name === "Webhook") return [];
+  // It compares what a directory has said: test/scim/sources.test.ts.
+  if (field.parent.file.proto.package === "scim.v2" && !isPath(field)) return [];
   if (name === "filter") return filtersFor(method, worlds);
   if (name === "page_token") return [{ title: "", texts: [...worlds.tokens, "no-such-token"].map(plainly) }];
   // Refers to a quota in the org of the request, as `parent_path` does.

@@ -1,6 +1,6 @@
 // What an answer tells about resources of other tenants: nothing, whatever refers to them in a request. Every method of every
 // service, with every field that can refer to something, taken from the descriptors.
-import { type DescMethodUnary, type JsonObject, getOption, toJson } from "@bufbuild/protobuf";
+import { type DescMethodUnary, type DescService, type JsonObject, getOption, toJson } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
@@ -18,13 +18,16 @@ import { type EveryCall, type Request, callMethod, callsOf, eachOf, hasRoute, un
 import { type Probe, type Variant, probesOf } from "./existence-probes.ts";
 import { type FurnishedOrg, furnishOrg, removeInfrastructure } from "./furnish-org.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
+import { ScimService } from "../../gen/scim/v2/scim_service_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { openReads } from "../support/service-catalog.ts";
 import { rounds } from "../support/rounds.ts";
 
-// The others tell every caller what there is, or are about the caller or a token, which the request contains.
+// The others tell every caller what there is, or are about the caller or a token, which the request contains; or errors have a form of their
+// own (test/scim/sources.test.ts).
+const others: readonly DescService[] = [TokensService, MeService, ScimService];
 const methods = unaryMethods([...services, ...standardServices]).filter(
-  ({ name, method }) => !openReads.has(name) && method.parent !== TokensService && method.parent !== MeService,
+  ({ name, method }) => !openReads.has(name) && !others.includes(method.parent),
 );
 
 /** Those of a standard that is spoken over HTTP only. */

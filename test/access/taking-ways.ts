@@ -138,6 +138,7 @@ const conditionalBinding = async (cast: OrgCast, { rolePath }: Held): Promise<st
 const ofClients = "what a client may do is what its members allow it, who can allow another one";
 const ofQuotas = "limits how much may be used, not who may use it";
 const gives = "gives access";
+const ofSources = "who is managed keeps what it holds";
 const ofWaiting = "nobody holds anything by a request that waits";
 const namesOnly = "changes a name and what describes it; what conditions read of them is guarded by other rules";
 const ofCloud = "changes what the cloud offers, on which nobody holds anything";
@@ -354,6 +355,11 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   RotateClient: ofClients,
   BatchCreateClients: ofClients,
   BatchDeleteClients: ofClients,
+  CreateScimSource: ofSources,
+  UpdateScimSource: ofSources,
+  DeleteScimSource: ofSources,
+  BatchCreateScimSources: ofSources,
+  BatchDeleteScimSources: ofSources,
   CreateEventStream: ofStreams,
   UpdateEventStream: ofStreams,
   DeleteEventStream: ofStreams,

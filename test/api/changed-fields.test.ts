@@ -60,6 +60,8 @@ const elsewhere: Readonly<Partial<Record<ResourceType, readonly string[]>>> = {
   Member: ["invitation_expire_time"],
   IdentityProvider: ["client_secret"],
   EventStream: ["push_authorization"],
+  // test/scim/sources.test.ts
+  ScimSource: ["member_path", "identity_provider_path"],
   Service: ["counted_kinds"],
 };
 

@@ -46,7 +46,7 @@ test("the tarball alone can be built, and has the same files as the descriptors"
   const ofSources = filesOf(build("."));
   const ofDescriptors = filesOf(fromBinary(FileDescriptorSetSchema, bundle.descriptors));
   expect([...ofDescriptors.keys()].toSorted()).toEqual([...ofSources.keys()].toSorted());
-  for (const name of names.filter((each) => /^(authzen|iam|resources)\//.test(each))) {
+  for (const name of names.filter((each) => /^(authzen|iam|resources|scim)\//.test(each))) {
     expect(ofDescriptors.get(name)).toEqual(ofSources.get(name));
   }
 });

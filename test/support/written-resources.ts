@@ -127,6 +127,10 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     fieldsIn: (org, name) => ({ identityProviderPath: `${org}/identityProviders/issuer`, subject: `s${name}` }),
     columns: { provider_id: "gen_random_uuid()", subject: "'s' || n" },
   },
+  ScimSource: {
+    change: { displayName: "Changed", labels: { tier: "gold" }, subject: 2 },
+    columns: { subject: "'EXTERNAL_ID'", member_id: "null", provider_id: "null" },
+  },
   EventStream: {
     fieldsIn: () => ({ audience: "https://gateway.example.com" }),
     columns: {

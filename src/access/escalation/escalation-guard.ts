@@ -72,7 +72,7 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     },
 
     async requireMayLink(transaction, memberId) {
-      await requireMayGiveAll(transaction, memberId, unlimitedWay, linkRule);
+      if (!isSource(transaction)) await requireMayGiveAll(transaction, memberId, unlimitedWay, linkRule);
     },
 
     async requireMayRename(transaction, { type, id, scope }) {
@@ -102,6 +102,9 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     },
   };
 }
+
+/** Whether the author is a SCIM source, which links the members that it has just made. */
+const isSource = ({ author }: OrgTransaction): boolean => author.provisions === true;
 
 type RequireMayGiveAll = (transaction: OrgTransaction, memberId: string, way: WayToAct, rule: string) => Promise<void>;
 

@@ -54,7 +54,8 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
   };
 
   return async (transaction, grants, { passesOn, unless, deny }) => {
-    if (grants.length === 0) return;
+    // What a source manages, it manages whatever that holds: an owner has decided so.
+    if (grants.length === 0 || transaction.author.provisions === true) return;
     const view = await viewAuthor(transaction, "lasting");
     // The service itself may do everything.
     if (view === undefined) return;

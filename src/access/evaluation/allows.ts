@@ -2,6 +2,7 @@ import { decide } from "../engine/decisions/decide.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
+import { askedFor } from "./provisioning.ts";
 import { requireExact } from "./limited-grants.ts";
 import { type DecisionTarget, type ResolvedTarget, type Suspension, everywhere } from "./resolved-target.ts";
 
@@ -46,9 +47,11 @@ export function findDenying(
 /** Reports whether the subject, and who impersonates it, hold a permission on a target, whatever is suspended. */
 function holds(snapshot: OrgSnapshot, check: CheckRequest, permission: string, target: DecisionTarget): boolean {
   const { resource } = target;
+  const asked = askedFor(check, permission);
   const { subject, now, counted, narrowing } = check;
   const conditionContext = conditionInputOf(snapshot, check, target);
-  if (!decide(snapshot, { subject, permission, resource, now, conditionContext, counted, narrowing })) return false;
+  if (!decide(snapshot, { subject, permission: asked, resource, now, conditionContext, counted, narrowing }))
+    return false;
   if (narrowing?.impersonatorId === undefined) return true;
   return holds(snapshot, impersonating(check, narrowing.impersonatorId), permission, target);
 }

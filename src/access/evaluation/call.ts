@@ -110,7 +110,7 @@ export function holderOf(context: HasValues): Holder {
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method, confirm, readOrigin } = callOf(context);
-  const { memberId, orgId, credentialExpireTime, grantsUntil, allowedAddresses, token } = caller;
+  const { memberId, orgId, credentialExpireTime, grantsUntil, allowedAddresses, token, provisions } = caller;
   const isOfClient = token?.clientOrgId !== undefined;
   const credential = {
     credentialExpireTime,
@@ -118,6 +118,7 @@ export function authorOf(context: HasValues): Author {
     narrowing: narrowingOf(caller),
     allowedAddresses,
     isOfClient,
+    provisions,
   };
   return { actorId: memberId, actorOrgId: orgId, ...credential, method, origin: readOrigin(), confirm };
 }

@@ -18,7 +18,16 @@ export interface DecisionView {
 /** A credential, and the head of its member's org, as of a call. */
 export type ViewedCaller = Pick<
   Caller,
-  "memberId" | "orgId" | "credentialId" | "grantsUntil" | "scopes" | "projectId" | "impersonator" | "orgHead" | "time"
+  | "memberId"
+  | "orgId"
+  | "credentialId"
+  | "grantsUntil"
+  | "scopes"
+  | "projectId"
+  | "impersonator"
+  | "orgHead"
+  | "time"
+  | "provisions"
 >;
 
 /**
@@ -49,7 +58,8 @@ export function createViewCaller(snapshots: Snapshots, database: Database): View
       const subject = { kind: "member", id: caller.memberId } as const;
       const narrowing = narrowingOf(caller);
       const conditions = createRequestConditions();
-      return { snapshot, check: { subject, now: caller.time, attributes: {}, counted, narrowing, conditions } };
+      const { time: now, provisions } = caller;
+      return { snapshot, check: { subject, now, attributes: {}, counted, narrowing, conditions, provisions } };
     });
 
   const view = (caller: ViewedCaller): DecisionView | Promise<DecisionView> =>

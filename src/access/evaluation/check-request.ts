@@ -15,6 +15,8 @@ export interface CheckRequest {
   readonly counted: CountedBindings;
   /** How the token of the subject narrows what it holds; undefined if it does not. */
   readonly narrowing?: Narrowing | undefined;
+  /** Whether it is asked for a SCIM source, in a call that SCIM makes. */
+  readonly provisions?: true | undefined;
   /** What the conditions of the request have cost so far. All checks of a request share it. */
   readonly conditions: RequestConditions;
 }

@@ -113,6 +113,7 @@ const rules: Readonly<Record<Change["type"], Rule>> = {
 
   Customer: "its orgs have entries of their own, also when they are deleted with it",
   IdentityProvider: "its identities have entries of their own, and so do the sessions that began with them",
+  ScimSource: givesAccess,
   Group: givesAccess,
   GroupMember: givesAccess,
   Subgroup: givesAccess,

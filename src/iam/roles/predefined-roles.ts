@@ -116,6 +116,11 @@ const definitions: readonly Definition[] = [
     displayName: "Token introspector",
     description: "Asks whether the access tokens of members are valid, for services that are called with them.",
   },
+  {
+    name: "provisioner",
+    displayName: "Provisioner",
+    description: "Creates, changes and deactivates members and groups by SCIM, for the application of a SCIM source.",
+  },
 ];
 
 /** The names of the predefined roles. */

@@ -18,7 +18,7 @@ import { patterns } from "../../paths/patterns.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { type WriteCall, type WriteRunner, runWrite } from "../../standard-methods/write/write-call.ts";
 import { applyChanges } from "../apply-changes.ts";
-import { applyInGroup } from "../apply-in-group.ts";
+import { applyInGroup } from "../../standard-methods/write/apply-in-group.ts";
 import { moved } from "../apply-plan.ts";
 import { describeChanges, maxImplied, pathInOrg } from "../describe-changes.ts";
 import { formatToken, parseToken } from "../plan-changes.ts";

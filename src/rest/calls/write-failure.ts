@@ -29,18 +29,34 @@ interface FailedCall {
   readonly route: { readonly binding: Pick<RequestBinding, "body"> };
 }
 
+interface EncodedError {
+  readonly httpStatus: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** Returns the response to an error that would have this status. */
+export type EncodeError = (error: ConnectError, httpStatus: number) => EncodedError;
+
+const asJson: EncodeError = (error, httpStatus) => ({
+  httpStatus,
+  contentType: jsonType,
+  body: encodeError(error, httpStatus),
+});
+
 /** The parameters are options of `createRestHandler`. */
 export function createFailureWriter(
   domain: string,
   mapError: ((error: ConnectError, request: RestRequest) => ConnectError) | undefined,
+  encode: EncodeError = asJson,
 ): FailureWriter {
   return (request, response, thrown, header = new Headers(), call) => {
     const failure = toFailure(thrown, domain, mapError && ((each) => mapError(each, request)));
     const { error } = failure;
     const hadIfMatch = call?.preconditions?.ifMatch !== undefined;
-    const httpStatus = hadIfMatch && error.code === Code.Aborted ? 412 : failure.httpStatus;
-    const body = encodeError(nameBodyFields(error, call?.route.binding.body ?? ""), httpStatus);
-    const headers = { "content-type": jsonType };
+    const status = hadIfMatch && error.code === Code.Aborted ? 412 : failure.httpStatus;
+    const { httpStatus, contentType, body } = encode(nameBodyFields(error, call?.route.binding.body ?? ""), status);
+    const headers = { "content-type": contentType };
     const all = { ...toNodeHeaders(header), ...toNodeHeaders(error.metadata), ...headers };
     try {
       sendResponse(request, response, httpStatus, all, body);

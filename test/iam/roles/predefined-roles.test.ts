@@ -25,8 +25,13 @@ const roles = createPredefinedRoles(methodPermissions, registry.definitions);
 /** The permissions to grant and to revoke access that the caller does not hold. */
 const unheld = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"];
 
-/** The permissions to read resources of every type, which no method requires by itself. */
-const ofNoMethod = ["iam.members.introspectTokens", "resources.resources.get", "resources.resources.list"];
+/** The permissions that no method of the API requires by itself. */
+const ofNoMethod = [
+  "iam.members.introspectTokens",
+  "iam.scimSources.provision",
+  "resources.resources.get",
+  "resources.resources.list",
+];
 
 /** Returns the text about a role in the golden file. */
 function describeRole({ name, id, description, shown }: (typeof roles)[number]): string {
@@ -51,7 +56,7 @@ describe("the predefined roles", () => {
     const every = [...new Set([...methodPermissions, ...ofNoMethod, ...unheld])].toSorted();
     expect(listKnownPermissions(methodPermissions, registry.definitions)).toEqual(every);
     const withheld =
-      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|members\.erase|roleBindings\.(grant|revoke)Unheld)$/;
+      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|members\.erase|scimSources\.(create|update|delete|provision)|roleBindings\.(grant|revoke)Unheld)$/;
     const held = [...every.filter((permission) => !withheld.test(permission)), "*.*.*"];
     expect(admin).toMatchObject({ name: "admin", permissions: held, shown: held });
   });
@@ -108,7 +113,7 @@ describe("the predefined roles", () => {
     expect(lists.filter((listed) => listed.length > 0).length).toBeGreaterThan(2);
   });
 
-  test("can all be granted by an owner, and all except the owner's by an admin", () => {
+  test("can all be granted by an owner, and all except the owner's and the provisioner's by an admin", () => {
     const table = createRoleTable(Object.fromEntries(roles.map((role) => [role.name, role])));
     const grantableBy = (name: string): string[] =>
       roles
@@ -116,7 +121,7 @@ describe("the predefined roles", () => {
         .filter((role) => table.covers([table.findPredefined(name)], table.findPredefined(role)));
     const names = roles.map(({ name }) => name);
     expect(grantableBy("owner")).toEqual(names);
-    expect(grantableBy("admin")).toEqual(names.slice(1));
+    expect(grantableBy("admin")).toEqual(names.slice(1).filter((name) => name !== "provisioner"));
     expect(grantableBy("editor")).toEqual(["editor", "viewer", "groups-admin", "projects-admin", "access-checker"]);
     expect(grantableBy("access-admin")).toEqual(["viewer", "access-admin", "access-checker"]);
   });

@@ -213,6 +213,14 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
   await query(sql`
     insert into past_states (customer_id, org_id, resource_type, revision, piece, time, rows)
     values (${customer}, ${org.id}, 'Org', ${org.id}, 0, now(), '[]')`);
+  const first = (table: "scim_sources" | "members" | "groups") =>
+    sql`(select id from ${sql.table(table)} where org_id = ${org.id} limit 1)`;
+  await query(sql`
+    insert into scim_users (customer_id, org_id, source_id, member_id, user_key, display_key, emails, attributes, update_time)
+    values (${customer}, ${org.id}, ${first("scim_sources")}, ${first("members")}, '', '', '{}', '{"userName": "x"}', now())`);
+  await query(sql`
+    insert into scim_groups (customer_id, org_id, source_id, group_id, display_name, display_key, update_time)
+    values (${customer}, ${org.id}, ${first("scim_sources")}, ${first("groups")}, '', '', now())`);
   await query(sql`
     insert into managed_resources (customer_id, org_id, path_hash, content_hash, source, version)
     values (${customer}, ${org.id}, '', '', '', '')`);

@@ -1,8 +1,8 @@
 // Makes planned changes in the transaction of a call, under the lock of the org: all of them, or none.
 import type { HandlerContext } from "@connectrpc/connect";
-import { type WriteGroup, beginGroup, endGroup } from "../changes/write-group.ts";
-import { joinWrites } from "../standard-methods/write/joined-write.ts";
-import type { WriteCall } from "../standard-methods/write/write-call.ts";
+import { type WriteGroup, beginGroup, endGroup } from "../../changes/write-group.ts";
+import { joinWrites } from "./joined-write.ts";
+import type { WriteCall } from "./write-call.ts";
 
 /**
  * Takes the lock of an org, and calls what makes changes while the calls of a context write in the transaction. Its author must still be allowed

@@ -1,0 +1,102 @@
+// The addresses of a user: the one attribute of several values that is kept, with the operations that choose some of them.
+import type { UserEmail } from "../database/scim-tables.ts";
+import { scimFault } from "./errors.ts";
+import type { Comparison } from "./filter.ts";
+import { attributeOf, isObject } from "./json.ts";
+import { type Operation, unknownAttribute } from "./operations.ts";
+import { fold, readBoolean, readText } from "./values.ts";
+
+const maxEmails = 20;
+const [maxAddress, maxType] = [320, 64];
+
+const parts = ["value", "type", "primary"];
+
+/** @throws ServiceError FIELD_INVALID with `invalidValue` */
+export function readEmails(given: unknown): readonly UserEmail[] {
+  if (given === undefined || given === null) return [];
+  const all = Array.isArray(given) ? (given as readonly unknown[]) : [given];
+  if (all.length > maxEmails) throw scimFault("tooMany", `emails must have at most ${maxEmails} values`);
+  return withOnePrimary(all.map(readEmail));
+}
+
+function readEmail(given: unknown): UserEmail {
+  const email = typeof given === "string" ? { value: given } : given;
+  if (!isObject(email)) throw scimFault("invalidValue", "each of emails must be an object with a value");
+  const value = readText(attributeOf(email, "value"), "emails.value", maxAddress);
+  if (value === undefined) throw scimFault("invalidValue", "each of emails must have a value");
+  const type = readText(attributeOf(email, "type"), "emails.type", maxType);
+  const primary = readBoolean(attributeOf(email, "primary"), "emails.primary");
+  return { value, ...(type !== undefined && { type }), ...(primary !== undefined && { primary }) };
+}
+
+/** Returns them with the last primary one as the only one. */
+function withOnePrimary(emails: readonly UserEmail[]): readonly UserEmail[] {
+  const last = emails.findLastIndex(({ primary }) => primary === true);
+  return emails.map((email, index) =>
+    email.primary === true && index !== last ? { ...email, primary: false } : email,
+  );
+}
+
+/** @throws ServiceError FIELD_INVALID */
+export function changeEmails(before: readonly UserEmail[], operation: Operation): readonly UserEmail[] {
+  const { verb, path, value } = operation;
+  if (path.part !== undefined && !parts.includes(path.part)) {
+    // What is called `display` is not kept.
+    if (path.part === "display") return before;
+    unknownAttribute(
+      path,
+      parts.map((part) => `emails.${part}`),
+    );
+  }
+  const chosen = path.where;
+  if (chosen !== undefined || path.part !== undefined) return changeSome(before, chosen ?? [], operation);
+  if (verb === "replace") return readEmails(value);
+  const given = readEmails(value);
+  if (verb === "add") {
+    const isNew = (email: UserEmail): boolean => !before.some((each) => isSame(each, email));
+    return readEmails([...before, ...given.filter(isNew)]);
+  }
+  // Some directories name those to remove in the value.
+  return value === undefined || value === null
+    ? []
+    : before.filter((each) => !given.some((email) => isSame(each, email)));
+}
+
+const isSame = (one: UserEmail, other: UserEmail): boolean =>
+  fold(one.value) === fold(other.value) && one.type === other.type;
+
+function changeSome(
+  before: readonly UserEmail[],
+  where: readonly Comparison[],
+  operation: Operation,
+): readonly UserEmail[] {
+  const { verb, path, value } = operation;
+  for (const comparison of where) requireKnown(comparison);
+  const isChosen = (email: UserEmail): boolean => where.every((comparison) => matches(email, comparison));
+  const { part } = path;
+  if (verb === "remove") {
+    if (part === undefined || part === "value") return before.filter((email) => !isChosen(email));
+    return before.map((email) => (isChosen(email) ? readEmail({ ...email, [part]: undefined }) : email));
+  }
+  const whole = part === undefined ? value : { [part]: value };
+  if (!isObject(whole)) throw scimFault("invalidValue", "emails[...] must be an object");
+  const given = Object.fromEntries(Object.entries(whole).map(([key, each]) => [key.toLowerCase(), each]));
+  if (before.some(isChosen)) {
+    return readEmails(before.map((email) => (isChosen(email) ? { ...email, ...given } : email)));
+  }
+  // Directories expect that it is created: emails[type eq "work"].value of somebody who has none.
+  const created = Object.fromEntries(where.map((comparison) => [comparison.path.name, comparison.value]));
+  return readEmails([...before, { ...created, ...given }]);
+}
+
+/** @throws ServiceError FIELD_INVALID with `invalidFilter` */
+function requireKnown({ path: { name, schema, part } }: Comparison): void {
+  if (parts.includes(name) && schema === "" && part === undefined) return;
+  throw scimFault("invalidFilter", `emails are chosen by ${parts.join(", ")}, not by ${name}`);
+}
+
+function matches(email: UserEmail, { path: { name }, value }: Comparison): boolean {
+  if (name === "primary") return (email.primary ?? false) === value;
+  const own = name === "type" ? email.type : email.value;
+  return typeof value === "string" && own !== undefined && fold(own) === fold(value);
+}
