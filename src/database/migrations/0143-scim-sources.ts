@@ -1,7 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
-/** Creates the SCIM sources, and which members and groups each of them manages. Older servers
- * neither read nor write any of it: what they delete takes its row along. */
+/**
+ * Creates the SCIM sources, and which members and groups each of them manages. Older servers neither read nor write any of it: what they
+ * delete takes its row along.
+ */
 export async function createScimSources(db: Kysely<unknown>): Promise<void> {
   const ordered = ["name", "display_name", "create_time", "update_time"].map((column) => {
     const last = { name: `name collate "C"`, display_name: `display_name collate "C", id` }[column] ?? `${column}, id`;
