@@ -651,12 +651,13 @@ export const contract: Contract = {
       {"name":"revision","type":"string","mode":"output","help":"The revision of the Org that the file shows, for example `00000000-0000-0732-9f3c-5b21c7e40d18`"},
     ],
     Finding: [
-      {"name":"kind","type":["API_KEY_WITHOUT_END","API_KEY_UNUSED","MEMBER_UNUSED","ROLE_BINDING_CONTAINED","GROUP_WITHOUT_MEMBERS","ROLE_UNBOUND"],"mode":"output","help":"What was found"},
+      {"name":"kind","type":["API_KEY_WITHOUT_END","API_KEY_UNUSED","MEMBER_UNUSED","ROLE_BINDING_CONTAINED","GROUP_WITHOUT_MEMBERS","ROLE_UNBOUND","ROLE_BINDING_UNUSED","GROUP_MEMBER_UNUSED","SUBGROUP_UNUSED","ROLE_PERMISSION_UNUSED","CLIENT_UNUSED"],"mode":"output","help":"What was found"},
       {"name":"resource_path","type":"string","mode":"output","help":"The resource, for example `/orgs/acme/members/alice/apiKeys/laptop`"},
       {"name":"description","type":"string","mode":"output","help":"What was found, as a sentence, for example `The API key never expires.`"},
       {"name":"since_time","type":"time","mode":"output","help":"Since when, as far as that is known"},
       {"name":"related_path","type":"string","mode":"output","help":"Of a RoleBinding that another one contains, that other one, for example `/orgs/acme/roleBindings/viewers`"},
       {"name":"remedy","type":"json","mode":"output","help":"The smallest change after which it is not found any more"},
+      {"name":"permissions","type":"string","shape":"list","mode":"output","help":"Of a Role with permissions that nobody uses, these, in order, for example `[\"compute.instances.delete\"]`"},
     ],
     GetMeResponse: [
       {"name":"member","type":"json","mode":"output","help":"The Member that makes the call; the impersonated one if it is impersonated"},

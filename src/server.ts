@@ -92,7 +92,7 @@ export async function startServer(
     endStreams = () => service.handlers.watches.close();
     started.push(service.access.job.close, async () => service.mailer?.close());
     const { jobs: ofService, deliveries } = composeJobs(config, { ...service.handlers, ...service.access }, logger);
-    jobs.push(service.identity.job, service.accessLog.job, ...ofService);
+    jobs.push(service.identity.job, service.access.usesJob, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
     const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog, failures };
     const metricsUrl = await metrics?.open(measured);

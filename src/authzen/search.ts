@@ -103,7 +103,7 @@ export function createSearchResources(dependencies: AuthzenDependencies) {
       const checkable = await subjectOrgs.confirm(callerOf(context), named.org, "iam.access.check", undefined);
       const check = findCheck(checkable, named, readAttributes(attributes, "context"));
       const path = parseTargetPath(parentPath, "subject.id");
-      const allowed = check && (await evaluator.resolveAllowed(check.snapshot, check, permission, path));
+      const allowed = check && (await evaluator.resolveHeld(check.snapshot, check, permission, path));
       return allowed === undefined ? nothing : { ...nothing, results: [{ type, id: parentPath }] };
     }
     const asked = { subjectPath, permission, parentPath, context: attributes, ...pageOf(request) };

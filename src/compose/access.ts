@@ -13,6 +13,7 @@ import { createPreviewSnapshot } from "../access/previews/preview-snapshot.ts";
 import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
 import { type PastSnapshots, createPastSnapshots, createPastTurns } from "../access/snapshots/past-snapshots.ts";
 import { type LongReads, createLongReads } from "../access/snapshots/long-reads.ts";
+import { type UseRecorder, createUseRecorder } from "../access/uses/use-recorder.ts";
 import { createRolesAt } from "../access/snapshots/past-roles.ts";
 import { type OrgHeads, createOrgHeads } from "../access/snapshots/org-heads.ts";
 import type { Config } from "../config.ts";
@@ -65,15 +66,20 @@ export interface Access {
     | "subjectOrgs"
     | "viewCaller"
   >;
+  readonly uses: Pick<UseRecorder, "recordClient">;
   /** Writes the files of snapshots. */
   readonly job: RunningJob;
+  /** Stores what was used last on which day. */
+  readonly usesJob: RunningJob;
 }
+
+const usesIntervalMs = 30_000;
 
 /** The part of the memory for access, besides it, in which orgs are kept as they were. */
 const shareOfPast = 0.125;
 
 export function composeAccess(settings: Settings, parts: Parts): Access {
-  const { database, contract, timeSlices } = parts;
+  const { database, contract, timeSlices, logger } = parts;
   const { collections, knownPermissions: permissions, rolesByName: predefinedRoles } = contract;
   const recentOrgs = createRecentOrgs();
   const heads = createOrgHeads(database, recentOrgs);
@@ -89,7 +95,13 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     rolesAt: createRolesAt(database, predefinedRoles),
     maxBytes: settings.accessMemoryBytes * shareOfPast,
   });
-  const evaluator = createAccessEvaluator({ database, collections });
+  const uses = createUseRecorder({
+    database,
+    intervalMs: usesIntervalMs,
+    onError: (err) =>
+      logger.warn({ err }, "failed to store what was used last on which day; trying again in the next run"),
+  });
+  const evaluator = createAccessEvaluator({ database, collections, recordUse: uses.record });
   const viewCaller = createViewCaller(snapshots, database);
   const viewAuthor = createViewAuthor(snapshots, heads);
   const authorise = createAuthorise(viewCaller, evaluator);
@@ -115,6 +127,8 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
       subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),
       viewCaller,
     },
+    uses,
     job,
+    usesJob: { name: "last-access-use", ...uses },
   };
 }

@@ -25,7 +25,7 @@ interface Parts {
   readonly sealer: Sealer;
   readonly signingKeys: SigningKeys;
   readonly contract: Pick<Contract, "knownPermissions">;
-  readonly access: Pick<Access, "recentOrgs" | "heads" | "ofHandlers" | "snapshots">;
+  readonly access: Pick<Access, "recentOrgs" | "heads" | "ofHandlers" | "snapshots" | "uses">;
   readonly issuer: () => string;
   readonly logger: Logger;
 }
@@ -49,7 +49,9 @@ export function composeIdentity({ sessionDays, tokenLifeSeconds }: Settings, par
   const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
     logger.warn({ err }, "failed to store the last use times of API keys"),
   );
-  const accessTokens = createAccessTokens(signingKeys, issuer);
+  const accessTokens = createAccessTokens(signingKeys, issuer, ({ clientOrgId, clientId }, now) => {
+    if (clientOrgId !== undefined) access.uses.recordClient({ orgId: clientOrgId, id: clientId }, now);
+  });
   const readTokenState = createReadTokenState(accessTokens, access.heads, access.snapshots, evaluator);
   const ofTokens = {
     database,

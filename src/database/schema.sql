@@ -58,6 +58,16 @@ CREATE INDEX access_requests_id ON access_requests USING hash (id);
 CREATE INDEX access_requests_member ON access_requests USING btree (org_id, member_id, create_time);
 CREATE INDEX access_requests_project ON access_requests USING btree (org_id, project_id);
 
+create table access_uses (
+  customer_id uuid not null,
+  org_id uuid not null,
+  used_id uuid not null,
+  part text not null,
+  last_day timestamp with time zone not null,
+  constraint access_uses_pkey PRIMARY KEY (org_id, used_id, part, customer_id)
+);
+CREATE INDEX access_uses_by_day ON access_uses USING btree (last_day);
+
 create table allocations (
   org_id uuid not null,
   project_id uuid not null,
@@ -1115,6 +1125,14 @@ create table usage_sums (
   highest numeric not null
 );
 CREATE INDEX usage_sums_by_time ON usage_sums USING btree (customer_id, org_id, summary_id, begins);
+
+create table use_recording (
+  singleton boolean not null default true,
+  since_time timestamp with time zone not null,
+  noted_time timestamp with time zone not null,
+  constraint use_recording_pkey PRIMARY KEY (singleton),
+  constraint use_recording_singleton_check CHECK (singleton)
+);
 
 create table webhook_deliveries (
   customer_id uuid not null,

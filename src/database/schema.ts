@@ -6,6 +6,7 @@ import type {
   ResourceReferences,
 } from "./derived-tables.ts";
 import type { AccessRequests } from "./access-request-table.ts";
+import type { AccessUseTables } from "./access-use-tables.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
 import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { InstallationTables } from "./installation-tables.ts";
@@ -364,6 +365,7 @@ export interface Schema
     UsageTables,
     PastTables,
     ScimTables,
+    AccessUseTables,
     InstallationTables {
   access_requests: AccessRequests;
   customers: Customers;

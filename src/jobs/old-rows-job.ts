@@ -6,6 +6,7 @@ import { rememberedMs } from "../access/engine/tables/token-table.ts";
 import { readClock } from "../database/clock.ts";
 import type { Database } from "../database/database.ts";
 import { type OldRows, removeOldRows } from "../database/old-rows.ts";
+import { keptUseDays } from "../access/uses/store.ts";
 import { keptDays } from "../events/access-events/store.ts";
 import { keptAnswerMs } from "../standard-methods/write/write-call.ts";
 import { type Repetition, repeat } from "../timers/repeat.ts";
@@ -21,6 +22,8 @@ export const oldRows: readonly OldRows[] = [
   { table: "invitations", key: ["id"], time: "expire_time", keptMs: 0 },
   { table: "browser_sessions", key: ["id"], isInNoOrg: true, time: "expire_time", keptMs: 0 },
   { table: "ended_tokens", key: ["id"], time: "end_time", keptMs: rememberedMs },
+  // A longer time than findings can be about.
+  { table: "access_uses", key: ["used_id", "part"], textKey: "part", time: "last_day", keptMs: keptUseDays * dayMs },
   { table: "access_events", key: ["id"], time: "time", keptMs: keptDays * dayMs },
 ];
 

@@ -164,7 +164,7 @@ describe("a call on a resource of another org", () => {
       predefinedRoles: reading,
       compileCondition: compileWithinBudget,
     });
-    const evaluator = createAccessEvaluator({ database, ...names });
+    const evaluator = createAccessEvaluator({ database, ...names, recordUse: () => {} });
     const { authoriserOf } = createAuthorise(createViewCaller(snapshots, database), evaluator);
     const { decideQuietly } = await authoriserOf(await callerOf(ours), alone);
     const may = async (path: string) =>

@@ -69,7 +69,7 @@ export function decidingIn(orgs: () => TwoOrgs) {
       predefinedRoles: roles,
       compileCondition: compileWithinBudget,
     });
-    const evaluator = createAccessEvaluator({ database: orgs().database, ...names });
+    const evaluator = createAccessEvaluator({ database: orgs().database, ...names, recordUse: () => {} });
     const authorise = createAuthorise(createViewCaller(snapshots, orgs().database), evaluator);
     return { heads, authorise, authorHolds: createAuthorHolds(createViewAuthor(snapshots, heads), evaluator) };
   }

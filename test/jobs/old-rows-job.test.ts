@@ -32,6 +32,9 @@ const inserts: Readonly<Record<string, (member: Member, time: RawBuilder<Date>) 
   ended_tokens: ({ customer_id, id }, time) => sql`
     insert into ended_tokens (customer_id, org_id, id, type, end_time)
     values (${customer_id}, ${id}, gen_random_uuid(), 'Token', ${time})`,
+  access_uses: ({ customer_id, id, memberId }, time) => sql`
+    insert into access_uses (customer_id, org_id, used_id, part, last_day)
+    values (${customer_id}, ${id}, ${memberId}, gen_random_uuid()::text, ${time})`,
   access_events: ({ customer_id, id }, time) => sql`
     insert into access_events (customer_id, org_id, id, time, last_time, count, kind, method, resource_path, reason, reason_detail)
     values (${customer_id}, ${id}, gen_random_uuid(), ${time}, ${time}, 1, 'CALL_REFUSED', 'call', '', '', '')`,

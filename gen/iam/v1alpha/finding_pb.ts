@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/finding.proto.
  */
 export const file_iam_v1alpha_finding: GenFile = /*@__PURE__*/
-  fileDesc("ChlpYW0vdjFhbHBoYS9maW5kaW5nLnByb3RvEgtpYW0udjFhbHBoYSKiAwoHRmluZGluZxIsCgRraW5kGAEgASgOMhkuaWFtLnYxYWxwaGEuRmluZGluZy5LaW5kQgPgQQMSIAoNcmVzb3VyY2VfcGF0aBgCIAEoCUIJ4EED+kEDCgEqEhgKC2Rlc2NyaXB0aW9uGAMgASgJQgPgQQMSMwoKc2luY2VfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIfCgxyZWxhdGVkX3BhdGgYBSABKAlCCeBBA/pBAwoBKhIvCgZyZW1lZHkYBiABKAsyGi5pYW0udjFhbHBoYS5GaW5kaW5nUmVtZWR5QgPgQQMipQEKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEhcKE0FQSV9LRVlfV0lUSE9VVF9FTkQQARISCg5BUElfS0VZX1VOVVNFRBACEhEKDU1FTUJFUl9VTlVTRUQQAxIaChZST0xFX0JJTkRJTkdfQ09OVEFJTkVEEAQSGQoVR1JPVVBfV0lUSE9VVF9NRU1CRVJTEAUSEAoMUk9MRV9VTkJPVU5EEAYibQoNRmluZGluZ1JlbWVkeRITCgZtZXRob2QYASABKAlCA+BBAxIXCgRwYXRoGAIgASgJQgngQQP6QQMKASoSEwoGZmllbGRzGAMgAygJQgPgQQMSGQoMaHR0cF9yZXF1ZXN0GAQgASgJQgPgQQMixAEKE0xpc3RGaW5kaW5nc1JlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEiUKC3VudXNlZF9kYXlzGAUgASgFQhDgQQG6SArYAQEaBRiQAygBIokBChRMaXN0RmluZGluZ3NSZXNwb25zZRImCghmaW5kaW5ncxgBIAMoCzIULmlhbS52MWFscGhhLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEjAKDW9taXR0ZWRfa2luZHMYAyADKA4yGS5pYW0udjFhbHBoYS5GaW5kaW5nLktpbmQywgEKD0ZpbmRpbmdzU2VydmljZRKuAQoMTGlzdEZpbmRpbmdzEiAuaWFtLnYxYWxwaGEuTGlzdEZpbmRpbmdzUmVxdWVzdBohLmlhbS52MWFscGhhLkxpc3RGaW5kaW5nc1Jlc3BvbnNlIlmQAgGiuxggChFpYW0uZmluZGluZ3MubGlzdBILcGFyZW50X3BhdGiC0+STAiwSKi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9maW5kaW5nc0JbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
+  fileDesc("ChlpYW0vdjFhbHBoYS9maW5kaW5nLnByb3RvEgtpYW0udjFhbHBoYSKyBAoHRmluZGluZxIsCgRraW5kGAEgASgOMhkuaWFtLnYxYWxwaGEuRmluZGluZy5LaW5kQgPgQQMSIAoNcmVzb3VyY2VfcGF0aBgCIAEoCUIJ4EED+kEDCgEqEhgKC2Rlc2NyaXB0aW9uGAMgASgJQgPgQQMSMwoKc2luY2VfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIfCgxyZWxhdGVkX3BhdGgYBSABKAlCCeBBA/pBAwoBKhIvCgZyZW1lZHkYBiABKAsyGi5pYW0udjFhbHBoYS5GaW5kaW5nUmVtZWR5QgPgQQMSGAoLcGVybWlzc2lvbnMYByADKAlCA+BBAyKbAgoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASFwoTQVBJX0tFWV9XSVRIT1VUX0VORBABEhIKDkFQSV9LRVlfVU5VU0VEEAISEQoNTUVNQkVSX1VOVVNFRBADEhoKFlJPTEVfQklORElOR19DT05UQUlORUQQBBIZChVHUk9VUF9XSVRIT1VUX01FTUJFUlMQBRIQCgxST0xFX1VOQk9VTkQQBhIXChNST0xFX0JJTkRJTkdfVU5VU0VEEAcSFwoTR1JPVVBfTUVNQkVSX1VOVVNFRBAIEhMKD1NVQkdST1VQX1VOVVNFRBAJEhoKFlJPTEVfUEVSTUlTU0lPTl9VTlVTRUQQChIRCg1DTElFTlRfVU5VU0VEEAsibQoNRmluZGluZ1JlbWVkeRITCgZtZXRob2QYASABKAlCA+BBAxIXCgRwYXRoGAIgASgJQgngQQP6QQMKASoSEwoGZmllbGRzGAMgAygJQgPgQQMSGQoMaHR0cF9yZXF1ZXN0GAQgASgJQgPgQQMixAEKE0xpc3RGaW5kaW5nc1JlcXVlc3QSMQoLcGFyZW50X3BhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEiUKC3VudXNlZF9kYXlzGAUgASgFQhDgQQG6SArYAQEaBRiQAygBIokBChRMaXN0RmluZGluZ3NSZXNwb25zZRImCghmaW5kaW5ncxgBIAMoCzIULmlhbS52MWFscGhhLkZpbmRpbmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEjAKDW9taXR0ZWRfa2luZHMYAyADKA4yGS5pYW0udjFhbHBoYS5GaW5kaW5nLktpbmQywgEKD0ZpbmRpbmdzU2VydmljZRKuAQoMTGlzdEZpbmRpbmdzEiAuaWFtLnYxYWxwaGEuTGlzdEZpbmRpbmdzUmVxdWVzdBohLmlhbS52MWFscGhhLkxpc3RGaW5kaW5nc1Jlc3BvbnNlIlmQAgGiuxggChFpYW0uZmluZGluZ3MubGlzdBILcGFyZW50X3BhdGiC0+STAiwSKi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9maW5kaW5nc0JbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
 
 /**
  * Something in an Org that deserves a look, because it gives access that nobody seems to need, or gives it for longer than anybody may
@@ -48,9 +48,11 @@ export type Finding = Message<"iam.v1alpha.Finding"> & {
   description: string;
 
   /**
-   * Since when, as far as that is known. Of what is unused, when it was used last, or when it was created if it never was; of an API key
-   * without an end, when it was created; of a RoleBinding that another one contains, when the later of the two was created. Unset for
-   * the other kinds: since when a Role is not granted, or a Group is empty, is not known.
+   * Since when, as far as that is known. Of API keys and Members that are unused, when they were used last, or when they were created if they
+   * never were; of other things that are unused, the begin of the day on which they were used last (UTC), or, if that is not known, when
+   * they were created or changed, or use began to be recorded; of an API key without an end, when it was created; of a RoleBinding that
+   * another one contains, when the later of the two was created. Unset for the other kinds: since when a Role is not granted, or a Group
+   * is empty, is not known.
    *
    * @generated from field: google.protobuf.Timestamp since_time = 4;
    */
@@ -69,6 +71,13 @@ export type Finding = Message<"iam.v1alpha.Finding"> & {
    * @generated from field: iam.v1alpha.FindingRemedy remedy = 6;
    */
   remedy?: FindingRemedy | undefined;
+
+  /**
+   * Of a Role with permissions that nobody uses, these, in order, for example `["compute.instances.delete"]`. Empty for other kinds.
+   *
+   * @generated from field: repeated string permissions = 7;
+   */
+  permissions: string[];
 };
 
 /**
@@ -138,6 +147,45 @@ export const Finding_Kind = {
    * @generated from enum value: ROLE_UNBOUND = 6;
    */
   ROLE_UNBOUND: 6,
+
+  /**
+   * A RoleBinding on the Org or on one of its Projects that no permitted call has needed for `unused_days`. What a call needs is all that
+   * gives its permission: of several RoleBindings that do, each was used; those with a condition only if none without one does.
+   *
+   * @generated from enum value: ROLE_BINDING_UNUSED = 7;
+   */
+  ROLE_BINDING_UNUSED: 7,
+
+  /**
+   * A Membership in a Group through which no permitted call of the Member came to a permission for `unused_days`, although the Group, or one
+   * that contains it, had RoleBindings on the Org or its Projects for all that time.
+   *
+   * @generated from enum value: GROUP_MEMBER_UNUSED = 8;
+   */
+  GROUP_MEMBER_UNUSED: 8,
+
+  /**
+   * A Subgroup of a Group through which no permitted call of its Members came to a permission for `unused_days`, although the Group, or one
+   * that contains it, had RoleBindings on the Org or its Projects for all that time.
+   *
+   * @generated from enum value: SUBGROUP_UNUSED = 9;
+   */
+  SUBGROUP_UNUSED: 9,
+
+  /**
+   * A Role of the Org with `permissions` that no permitted call has needed from it for `unused_days`, although it was granted for all that
+   * time.
+   *
+   * @generated from enum value: ROLE_PERMISSION_UNUSED = 10;
+   */
+  ROLE_PERMISSION_UNUSED: 10,
+
+  /**
+   * An OAuth Client for which no token was issued for `unused_days`.
+   *
+   * @generated from enum value: CLIENT_UNUSED = 11;
+   */
+  CLIENT_UNUSED: 11,
 } as const;
 
 /**
@@ -174,7 +222,8 @@ export type FindingRemedy = Message<"iam.v1alpha.FindingRemedy"> & {
   path: string;
 
   /**
-   * The fields of the request to set besides `path`, for example `["name", "expire_time"]` of the successor of an API key; none for most.
+   * The fields of the request to set besides `path`, for example `["name", "expire_time"]` of the successor of an API key; `["permissions"]`
+   * of a Role, which are those that it has but for the `permissions` of the Finding; none for most.
    *
    * @generated from field: repeated string fields = 3;
    */
@@ -267,8 +316,9 @@ export type ListFindingsResponse = Message<"iam.v1alpha.ListFindingsResponse"> &
   nextPageToken: string;
 
   /**
-   * The kinds that are not in the list, although there may be some: because the caller lacks a permission for them, or, for
-   * MEMBER_UNUSED, because the change log of an older Org does not reach back `unused_days`.
+   * The kinds that are not in the list, although there may be some: because the caller lacks a permission for them; for MEMBER_UNUSED, also
+   * because the change log of an older Org does not reach back `unused_days`; for ROLE_BINDING_UNUSED, GROUP_MEMBER_UNUSED,
+   * SUBGROUP_UNUSED, ROLE_PERMISSION_UNUSED and CLIENT_UNUSED, also because the installation does not record use for so long in an older Org.
    *
    * @generated from field: repeated iam.v1alpha.Finding.Kind omitted_kinds = 3;
    */
@@ -295,12 +345,13 @@ export const FindingsService: GenService<{
    * The caller sees the kinds for which it may also list what they are found from: for API_KEY_WITHOUT_END and API_KEY_UNUSED
    * `iam.apiKeys.list`; for MEMBER_UNUSED `iam.members.list`, `iam.sessions.list` and `iam.apiKeys.list`; for ROLE_BINDING_CONTAINED
    * `iam.roleBindings.list`, `iam.roles.list`, `iam.groups.list` and `iam.groupMembers.list`; for GROUP_WITHOUT_MEMBERS `iam.groups.list`,
-   * `iam.groupMembers.list` and `iam.roleBindings.list`; for ROLE_UNBOUND `iam.roles.list` and `iam.roleBindings.list`; each on the Org.
-   * `omitted_kinds` are those that it does not see.
+   * `iam.groupMembers.list` and `iam.roleBindings.list`; for ROLE_UNBOUND and ROLE_PERMISSION_UNUSED `iam.roles.list` and
+   * `iam.roleBindings.list`; for ROLE_BINDING_UNUSED `iam.roleBindings.list`; for GROUP_MEMBER_UNUSED and SUBGROUP_UNUSED `iam.groups.list`,
+   * `iam.subgroups.list` and `iam.roleBindings.list`, and for the first one `iam.groupMembers.list`; for CLIENT_UNUSED `iam.clients.list`;
+   * each on the Org. `omitted_kinds` are those that it does not see.
    *
-   * The service does not keep when a RoleBinding, a Membership, a Role or one of its permissions was last of use in a decision, nor
-   * when a Client was last used, so none of these is found because it is unused. Members of other Orgs cannot have RoleBindings on an
-   * Org or memberships in its Groups, so none is found.
+   * The use of RoleBindings, Memberships, Subgroups, permissions of Roles and Clients is known to the day. Members of other Orgs cannot have
+   * RoleBindings on an Org or memberships in its Groups, so none is found.
    *
    * A call looks at a bounded number of resources. So a page can have fewer Findings than `page_size`, or none, and still not be the last.
    *

@@ -55,6 +55,8 @@ export interface OrgSnapshot {
   readonly readHold: ReadHold;
   /** The revision of the org's change log up to which changes are applied. */
   readonly revision: string;
+  /** Stands for the numbers of records: another object than before each change, and than that of each other snapshot. */
+  readonly numbering: () => object;
   /** Whether the snapshot is at this revision or was recently; false for revisions of another history. */
   readonly hasReached: (revision: string) => boolean;
   readonly bytes: number;
@@ -90,6 +92,7 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   let org = readOrg(options.org);
   let { revision } = options.org;
   const reached = new Set([revision]);
+  let numbering = {};
   let isChanging = false;
   const members = createEntityTable(memberOwnWidth);
   const groups = createEntityTable(groupOwnWidth);
@@ -147,10 +150,12 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
       return counted.reduce((sum, part) => sum + part.bytes(), bytesOfEmpty);
     },
 
+    numbering: () => numbering,
     hasReached: (wanted) => reached.has(wanted),
 
     beginChange() {
       isChanging = true;
+      numbering = {};
     },
 
     endDryRun() {
@@ -162,11 +167,7 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
     advanceTo(next) {
       isChanging = false;
       revision = next;
-      reached.add(next);
-      for (const oldest of reached) {
-        if (reached.size <= maxReached) break;
-        reached.delete(oldest);
-      }
+      remember(reached, next);
     },
 
     putOrg(row) {
@@ -179,6 +180,15 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
       return record === 0 ? undefined : { kind, record };
     },
   };
+}
+
+/** Adds a revision, and forgets the oldest ones. */
+function remember(reached: Set<string>, revision: string): void {
+  reached.add(revision);
+  for (const oldest of reached) {
+    if (reached.size <= maxReached) return;
+    reached.delete(oldest);
+  }
 }
 
 function readOrg(row: OrgRow): OrgState {

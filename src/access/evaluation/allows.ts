@@ -37,11 +37,32 @@ export function findDenying(
   permission: string,
   { suspensions }: ResolvedTarget,
 ): Suspension | undefined {
-  return suspensions.find((suspension) => {
-    const { kind, isItself } = suspension;
-    if (isItself && permission === readingItself[kind]) return false;
-    return !holds(snapshot, check, lifting[kind], suspension);
-  });
+  return suspensions.find(
+    (suspension) =>
+      !isUnaffected(permission, suspension) && !holds(snapshot, check, lifting[suspension.kind], suspension),
+  );
+}
+
+/** Calls `visit` with each permission that `allows` has found to be held, by the subject and who impersonates it. */
+export function visitNeeded(
+  check: CheckRequest,
+  permission: string,
+  { suspensions, ...target }: ResolvedTarget,
+  visit: (check: CheckRequest, permission: string, target: DecisionTarget) => void,
+): void {
+  const impersonatorId = check.narrowing?.impersonatorId;
+  const checks = impersonatorId === undefined ? [check] : [check, impersonating(check, impersonatorId)];
+  for (const each of checks) {
+    visit(each, permission, target);
+    for (const suspension of suspensions) {
+      if (!isUnaffected(permission, suspension)) visit(each, lifting[suspension.kind], suspension);
+    }
+  }
+}
+
+/** Reports whether a suspension leaves a permission as it is. */
+function isUnaffected(permission: string, { kind, isItself }: Suspension): boolean {
+  return isItself && permission === readingItself[kind];
 }
 
 /** Reports whether the subject, and who impersonates it, hold a permission on a target, whatever is suspended. */

@@ -14,7 +14,7 @@ import type { CheckRequest } from "./check-request.ts";
 import { readInSteps } from "./read-in-steps.ts";
 import { whenReady } from "../../scheduling/when-ready.ts";
 import { projectIn, resolveById } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, contentsOf, everywhere, hasPath, withoutPath } from "./resolved-target.ts";
+import { type ResolvedTarget, contentsOf, everywhere, everywhereIn, hasPath, withoutPath } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 import {
   type SomeOrgs,
@@ -130,7 +130,7 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
       if (target !== undefined) return { target, visible: visibilityOf(snapshot, check, target) };
       if (openToMembers && isInOrgOf(snapshot, path)) return asMember(evaluator, snapshot, check, permission, path);
       if (!limitsToVisible(listVisibility, path)) return undefined;
-      const orgs = orgsWhere(snapshot, check, permission);
+      const orgs = orgsWhere(evaluator, snapshot, check, permission);
       if (orgs.orgIds.length + orgs.customerIds.length === 0) return undefined;
       // A list of orgs shows suspended ones, as a Get of one does.
       const visible = permission === listOrgs ? { ...unlimited, orgs } : visibilityIn(snapshot, check, orgs);
@@ -253,9 +253,22 @@ function limitsToVisible(listVisibility: ListVisibility, path: TargetPath): bool
   return listVisibility === "always" && path.references.length === 0;
 }
 
-/** Returns where the caller holds the permission: its own org, and customers on which something is granted to it. */
-function orgsWhere(snapshot: OrgSnapshot, check: CheckRequest, permission: string): SomeOrgs {
+/**
+ * Returns where the caller holds the permission: its own org, and customers on which something is granted to it. What gives it there is
+ * recorded as used: a list shows what is in these orgs.
+ */
+function orgsWhere(
+  { recordUse }: AccessEvaluator,
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+): SomeOrgs {
   const own = contentsOf(resolveById(snapshot));
   const orgIds = allows(snapshot, check, permission, own) ? [snapshot.org.id] : [];
-  return { orgIds, customerIds: customersWhere(snapshot, check, permission) };
+  if (orgIds.length > 0) recordUse(snapshot, check, permission, own);
+  const customerIds = customersWhere(snapshot, check, permission);
+  for (const customerId of customerIds) {
+    recordUse(snapshot, check, permission, everywhereIn({ kind: "customer", customerId }));
+  }
+  return { orgIds, customerIds };
 }

@@ -7,6 +7,8 @@ import type { Schema } from "../schema.ts";
 const dumpedTables: Readonly<Record<keyof Schema | "fills", boolean>> = {
   access_events: true,
   access_requests: true,
+  // What was used between a dump and its restore is not known, so recording begins anew.
+  access_uses: false,
   allocations: true,
   api_keys: true,
   // A restore ends all sign-ins, so those in progress are of no use.
@@ -62,6 +64,7 @@ const dumpedTables: Readonly<Record<keyof Schema | "fills", boolean>> = {
   webhook_deliveries: true,
   webhook_logs: true,
   webhooks: true,
+  use_recording: false,
   write_requests: true,
 };
 

@@ -60,6 +60,7 @@ import { directoryMigrations } from "./0131-directory.ts";
 import { indexesOfTopLabels } from "./0130-labels-without-org.ts";
 import { createAccessRequests } from "./0138-access-requests.ts";
 import { createScimSources } from "./0143-scim-sources.ts";
+import { createAccessUses } from "./0140-access-uses.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
 import { createPastStates } from "./0133-past-states.ts";
@@ -162,6 +163,7 @@ export const migrations: Migrations = {
   "0135-invitations": { up: createInvitations },
   "0136-invitations-index": { createIndexes: indexesOfAddresses },
   "0138-access-requests": { up: createAccessRequests },
+  "0140-access-uses": { up: createAccessUses },
   "0143-scim-sources": { up: createScimSources },
 };
 

@@ -158,7 +158,10 @@ function createSteps(dependencies: AccessDependencies) {
     const subject = findNow(snapshot, asked.subject);
     if (subject === undefined) return respond(false, revision);
     const check: CheckRequest = { subject, attributes: asked.attributes, now, counted: "all", conditions };
-    const target = evaluator.resolveAllowed(snapshot, check, asked.permission, path);
+    // Whoever asks about now acts on the answer. What was allowed is past.
+    const { resolveAllowed, resolveHeld } = evaluator;
+    const resolve = asked.asOf === undefined ? resolveAllowed : resolveHeld;
+    const target = resolve(snapshot, check, asked.permission, path);
     if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision));
     return respond(target !== undefined, revision);
   };

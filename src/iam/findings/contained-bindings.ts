@@ -6,7 +6,7 @@ import { ownAreas } from "../../access/engine/tables/permission-class.ts";
 import { statementTime } from "../../database/clock.ts";
 import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
 import type { PredefinedRole } from "../roles/predefined-roles.ts";
-import { type FindingColumns, type FindingSource, isUnexpired, pathTexts } from "./finding-source.ts";
+import { type FindingColumns, type FindingSource, isUnexpired, pathOfBinding } from "./finding-source.ts";
 
 /** A binding and its role, by their aliases in the statement. */
 interface Granted {
@@ -37,8 +37,9 @@ export const containedBindings: FindingSource = {
   // Each one is compared with those of all groups that its subject is in.
   atOnce: 200,
   select: ({ org, predefinedRoles }) => sql<FindingColumns>`
-    select role_bindings.key, 'ROLE_BINDING_CONTAINED'::text as kind, ${pathOf("role_bindings")} as resource_path,
-      ${pathOf("wider")} as related_path, greatest(role_bindings.create_time, wider.create_time) as since_time, role_bindings.project_id
+    select role_bindings.key, 'ROLE_BINDING_CONTAINED'::text as kind, ${pathOfBinding("role_bindings")} as resource_path,
+      ${pathOfBinding("wider")} as related_path, greatest(role_bindings.create_time, wider.create_time) as since_time, role_bindings.project_id,
+      null::text[] as permissions
     from candidates as role_bindings
     cross join (select ${rolesAsJson(predefinedRoles)}::jsonb as roles) as known
     join orgs on orgs.customer_id = role_bindings.org_customer_id and orgs.id = role_bindings.org_id
@@ -87,12 +88,6 @@ export const containedBindings: FindingSource = {
 
 function isOf(alias: string, { id, customer_id: customerId }: OrgKey): RawBuilder<SqlBool> {
   return sql<SqlBool>`${sql.ref(`${alias}.org_customer_id`)} = ${customerId} and ${sql.ref(`${alias}.org_id`)} = ${id}`;
-}
-
-/** The path of a binding on the org or one of its projects. One that contains another on a project is on that or on the org. */
-function pathOf(alias: string): RawBuilder<string> {
-  return sql<string>`case when ${sql.ref(`${alias}.project_id`)} is null
-    then ${pathTexts.orgBinding(alias)} else ${pathTexts.projectBinding(alias)} end`;
 }
 
 /** Whether a binding takes effect no later than another one. */

@@ -18,7 +18,7 @@ export const keysWithoutEnd: FindingSource = {
   kind: "API_KEY_WITHOUT_END",
   select: () => sql<FindingColumns>`
     select api_keys.key, 'API_KEY_WITHOUT_END'::text as kind, ${pathTexts.apiKey} as resource_path, ''::text as related_path,
-      api_keys.create_time as since_time, null::uuid as project_id
+      api_keys.create_time as since_time, null::uuid as project_id, null::text[] as permissions
     from ${apiKeysWithPaths}
     where api_keys.expire_time is null`,
 };
@@ -28,7 +28,7 @@ export const unusedKeys: FindingSource = {
   kind: "API_KEY_UNUSED",
   select: (question) => sql<FindingColumns>`
     select api_keys.key, 'API_KEY_UNUSED'::text as kind, ${pathTexts.apiKey} as resource_path, ''::text as related_path,
-      coalesce(greatest(api_keys.last_use_time, of_sessions.time), api_keys.create_time) as since_time, null::uuid as project_id
+      coalesce(greatest(api_keys.last_use_time, of_sessions.time), api_keys.create_time) as since_time, null::uuid as project_id, null::text[] as permissions
     from ${apiKeysWithPaths}
     left join lateral (
       select max(sessions.refresh_time) as time from sessions
@@ -61,7 +61,7 @@ export const unusedMembers: FindingSource = {
     return sql<FindingColumns>`
       select members.key, 'MEMBER_UNUSED'::text as kind, ${pathTexts.member} as resource_path, ''::text as related_path,
         greatest(members.create_time, kept.time, (select max(${loggedUse}) from ${entriesOfMember(org.id)})) as since_time,
-        null::uuid as project_id
+        null::uuid as project_id, null::text[] as permissions
       from candidates as members
       join orgs on orgs.customer_id = members.customer_id and orgs.id = members.org_id
       left join lateral (
@@ -73,6 +73,9 @@ export const unusedMembers: FindingSource = {
         ) as time
       ) as kept on true
       where members.state = 'ACTIVE' and members.create_time < ${since} and coalesce(kept.time, '-infinity') < ${since}
-        and not exists (select from ${entriesOfMember(org.id)} and changes.time >= ${since} and ${loggedUse} >= ${since})`;
+        and not exists (
+          -- Read by their member, and not all of the org to be joined.
+          select from ${entriesOfMember(org.id)} and changes.time >= ${since} and ${loggedUse} >= ${since} offset 0
+        )`;
   },
 };

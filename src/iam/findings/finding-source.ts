@@ -14,6 +14,8 @@ export interface FindingsQuestion {
   readonly org: OrgKey;
   /** For how many days something is not used before it is found. */
   readonly unusedDays: number;
+  /** Since when what is used is recorded. */
+  readonly recordedSince: Date;
   readonly predefinedRoles: readonly PredefinedRole[];
 }
 
@@ -28,17 +30,29 @@ export interface FindingColumns {
   readonly since_time: Date | null;
   /** The project that the resource is in; null for none. */
   readonly project_id: string | null;
+  /** The permissions of a role that are found; null for a finding of another kind. */
+  readonly permissions: readonly string[] | null;
 }
 
 export interface FindingSource {
   readonly kind: FindingKind;
   /** The permissions on the org without which the kind is not shown. */
   readonly needs: readonly string[];
-  readonly table: "api_keys" | "groups" | "members" | "role_bindings" | "roles";
+  readonly table:
+    | "api_keys"
+    | "clients"
+    | "group_members"
+    | "groups"
+    | "members"
+    | "role_bindings"
+    | "roles"
+    | "subgroups";
   /** The columns by which candidates are ordered, which an index of the org has. */
   readonly key: readonly string[];
   /** Which rows of the table are candidates, if not all. An index has them, or nearly all rows are. */
   readonly isCandidate?: RawBuilder<SqlBool>;
+  /** Whether it is known only for the time in which what is used is recorded. */
+  readonly isOfUse?: true;
   /** How many candidates a statement looks at. */
   readonly atOnce: number;
   readonly select: (question: FindingsQuestion) => RawBuilder<FindingColumns>;
@@ -76,7 +90,7 @@ export function selectFindings(
       select finding.* from (${source.select(question)}) as finding where ${filter} order by finding.key limit ${limit}
     )
     select (select count(*)::integer from candidates) as examined, (select max(key)::text[] from candidates) as last_key,
-      found.key::text[] as key, found.kind, found.resource_path, found.related_path, found.since_time, found.project_id
+      found.key::text[] as key, found.kind, found.resource_path, found.related_path, found.since_time, found.project_id, found.permissions
     from (values (1)) as one left join found on true
     order by found.key`;
 }
@@ -100,7 +114,16 @@ export const pathTexts = {
   apiKey: pathText([orgs, members, level("apiKeys", "api_keys", false)]).value,
   group: pathText([orgs, level("groups", "groups", false)]).value,
   role: pathText([orgs, level("roles", "roles", false)]).value,
+  client: pathText([orgs, level("clients", "clients", false)]).value,
+  groupMember: pathText([orgs, level("groups", "groups", false), members]).value,
+  subgroup: pathText([orgs, level("groups", "groups", false), level("subgroups", "inner_groups", false)]).value,
   orgBinding: (alias: string) => pathText([orgs, level("roleBindings", alias, false)]).value,
   projectBinding: (alias: string) =>
     pathText([orgs, level("projects", "projects", true), level("roleBindings", alias, false)]).value,
 };
+
+/** The path of a binding on the org or one of its projects. One that contains another on a project is on that or on the org. */
+export function pathOfBinding(alias: string): RawBuilder<string> {
+  return sql<string>`case when ${sql.ref(`${alias}.project_id`)} is null
+    then ${pathTexts.orgBinding(alias)} else ${pathTexts.projectBinding(alias)} end`;
+}

@@ -12,7 +12,7 @@ export const groupsWithoutMembers: FindingSource = {
   table: "groups",
   select: ({ org }) => sql<FindingColumns>`
     select groups.key, 'GROUP_WITHOUT_MEMBERS'::text as kind, ${pathTexts.group} as resource_path, ''::text as related_path,
-      null::timestamptz as since_time, null::uuid as project_id
+      null::timestamptz as since_time, null::uuid as project_id, null::text[] as permissions
     from candidates as groups
     join orgs on orgs.customer_id = groups.customer_id and orgs.id = groups.org_id
     where exists (
@@ -39,7 +39,7 @@ export const unboundRoles: FindingSource = {
   table: "roles",
   select: ({ org }) => sql<FindingColumns>`
     select roles.key, 'ROLE_UNBOUND'::text as kind, ${pathTexts.role} as resource_path, ''::text as related_path,
-      null::timestamptz as since_time, null::uuid as project_id
+      null::timestamptz as since_time, null::uuid as project_id, null::text[] as permissions
     from candidates as roles
     join orgs on orgs.customer_id = roles.customer_id and orgs.id = roles.org_id
     where not exists (

@@ -20,6 +20,7 @@ import {
   selectFindings,
 } from "./finding-source.ts";
 import { groupsWithoutMembers, unboundRoles } from "./group-and-role-sources.ts";
+import { unusedBindings, unusedClients, unusedMemberships, unusedPermissions, unusedSubgroups } from "./use-sources.ts";
 
 /** In the order of the list. */
 export const findingSources: readonly FindingSource[] = [
@@ -29,6 +30,11 @@ export const findingSources: readonly FindingSource[] = [
   containedBindings,
   groupsWithoutMembers,
   unboundRoles,
+  unusedBindings,
+  unusedMemberships,
+  unusedSubgroups,
+  unusedPermissions,
+  unusedClients,
 ];
 
 const order: readonly string[] = findingSources.map(({ kind }) => kind);

@@ -45,6 +45,38 @@ const wordings: Readonly<Record<FindingKind, Wording>> = {
     method: "iam.v1alpha.GroupsService/DeleteGroup",
     http: deletes,
   },
+  ROLE_BINDING_UNUSED: {
+    describe: (_, question) => `No permitted call needed the RoleBinding ${inDays(question)}.`,
+    method: "iam.v1alpha.RoleBindingsService/DeleteRoleBinding",
+    http: deletes,
+  },
+  GROUP_MEMBER_UNUSED: {
+    describe: (_, question) =>
+      `No permitted call of the Member needed its membership in the Group ${inDays(question)}.`,
+    method: "iam.v1alpha.GroupMembersService/DeleteGroupMember",
+    http: deletes,
+  },
+  SUBGROUP_UNUSED: {
+    describe: (_, question) =>
+      `No permitted call of a Member of the Subgroup needed that it is in the Group ${inDays(question)}.`,
+    method: "iam.v1alpha.GroupMembersService/DeleteSubgroup",
+    http: deletes,
+  },
+  ROLE_PERMISSION_UNUSED: {
+    describe: ({ permissions }, question) => {
+      const count = permissions?.length ?? 0;
+      const some = count === 1 ? "a permission" : `${count} permissions`;
+      return `No permitted call needed ${some} of the Role ${inDays(question)}.`;
+    },
+    method: "iam.v1alpha.RolesService/UpdateRole",
+    http: ["PATCH", ""],
+    fields: ["permissions"],
+  },
+  CLIENT_UNUSED: {
+    describe: (_, question) => `The Client got no token ${inDays(question)}.`,
+    method: "iam.v1alpha.ClientsService/DeleteClient",
+    http: deletes,
+  },
   ROLE_UNBOUND: {
     describe: () => "No RoleBinding grants the Role.",
     method: "iam.v1alpha.RolesService/DeleteRole",
@@ -53,7 +85,7 @@ const wordings: Readonly<Record<FindingKind, Wording>> = {
 };
 
 export function toFinding(finding: FindingColumns, question: Pick<FindingsQuestion, "unusedDays">): Finding {
-  const { kind, resource_path: resourcePath, related_path: relatedPath, since_time: sinceTime } = finding;
+  const { kind, resource_path: resourcePath, related_path: relatedPath, since_time: sinceTime, permissions } = finding;
   const { describe, method, http, fields = [] } = wordings[kind];
   const [verb, suffix] = http;
   return create(FindingSchema, {
@@ -62,6 +94,7 @@ export function toFinding(finding: FindingColumns, question: Pick<FindingsQuesti
     description: describe(finding, question),
     sinceTime: toTimestamp(sinceTime),
     relatedPath,
+    permissions: [...(permissions ?? [])],
     remedy: {
       method,
       path: resourcePath,

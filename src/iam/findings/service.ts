@@ -47,8 +47,10 @@ export function createFindingsService(dependencies: FindingsDependencies): Servi
       const { after, size } = positionOf(pageTokens, request, binding);
       const decide = async () => holdsIn(await authoriserOf(callerOf(context), slicesOf(context)), org);
       const before = await decide();
-      const isTold = await logReaches(database, org, unusedDays);
-      const told = findingSources.filter(({ kind }) => kind !== "MEMBER_UNUSED" || isTold);
+      const known = await readKnown(database, org, unusedDays);
+      const told = findingSources.filter(
+        ({ kind, isOfUse }) => (kind !== "MEMBER_UNUSED" || known.ofMembers) && (isOfUse === undefined || known.ofUse),
+      );
       const sources = await before.kinds(told);
       const call = {
         orgId: callerOf(context).orgId,
@@ -56,7 +58,8 @@ export function createFindingsService(dependencies: FindingsDependencies): Servi
         signal: context.signal,
         timeoutMs: () => context.timeoutMs(),
       };
-      const question = { org: { id: org.id, customer_id: org.customer_id }, unusedDays, predefinedRoles };
+      const ofOrg = { id: org.id, customer_id: org.customer_id };
+      const question = { org: ofOrg, unusedDays, recordedSince: known.recordedSince, predefinedRoles };
       const { findings, next } = await list(call, { question, sources, filter, after, size, isShown: before.shows });
       // The caller has waited, and may have lost permissions meanwhile.
       await confirmOf(context)(database.reads, undefined);
@@ -105,16 +108,27 @@ function holdsIn({ decideQuietly }: CallerAuthoriser, { id }: Pick<OrgRow, "id">
   return { kinds, shows };
 }
 
-/** Whether the log has all that the members of an org did in the last days. */
-async function logReaches(
+interface Known {
+  /** Whether the log has all that the members of the org did in the last days. */
+  readonly ofMembers: boolean;
+  /** Whether uses were recorded for all of the last days. */
+  readonly ofUse: boolean;
+  readonly recordedSince: Date;
+}
+
+async function readKnown(
   { reads }: Pick<Database, "reads">,
   { create_time: createTime }: Pick<OrgRow, "create_time">,
   days: number,
-): Promise<boolean> {
-  const { rows } = await sql<{ month: string | null; now: number }>`
-    select ${oldestMonth} as month, ${clockMs} as now`.execute(reads);
-  const [{ month, now } = { month: null, now: 0 }] = rows;
-  if (month === null) return false;
-  const oldest = Date.parse(`${month.replace("_", "-")}-01T00:00:00Z`);
-  return createTime.getTime() >= oldest || now - days * 86_400_000 >= oldest;
+): Promise<Known> {
+  const { rows } = await sql<{ month: string | null; now: number; since: Date | null }>`
+    select ${oldestMonth} as month, ${clockMs} as now, (select since_time from use_recording) as since`.execute(reads);
+  const [{ month, now, since } = { month: null, now: 0, since: null }] = rows;
+  const begin = now - days * 86_400_000;
+  const oldest = month === null ? Infinity : Date.parse(`${month.replace("_", "-")}-01T00:00:00Z`);
+  return {
+    ofMembers: month !== null && (createTime.getTime() >= oldest || begin >= oldest),
+    ofUse: since !== null && (createTime >= since || begin >= since.getTime()),
+    recordedSince: since ?? new Date(now),
+  };
 }

@@ -87,10 +87,14 @@ const firstGen = "0";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** @param issuer the URL of the service, which is `iss` and `aud` of its tokens. */
+/**
+ * @param issuer the URL of the service, which is `iss` and `aud` of its tokens.
+ * @param onIssue is called for each token that is issued, with the time, in milliseconds.
+ */
 export function createAccessTokens(
   keys: Pick<SigningKeys, "signingKey" | "find" | "has">,
   issuer: () => string,
+  onIssue: (grant: TokenGrant, now: number) => void = () => {},
 ): AccessTokens {
   /** Verified tokens by their text, the least recently used first. A verdict about a token is never cached. */
   const cache = new Map<string, { readonly token: AccessToken; readonly keyId: string }>();
@@ -121,6 +125,7 @@ export function createAccessTokens(
       const text = await new SignJWT(toClaims(token, issuer()))
         .setProtectedHeader({ alg: key.algorithm, typ: type, kid: key.id })
         .sign(key.key);
+      onIssue(grant, now);
       return { text, token };
     },
 

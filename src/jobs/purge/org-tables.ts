@@ -7,7 +7,8 @@ export type OrgTable = keyof Schema;
 /**
  * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in and of invitations, codes of clients,
  * quotas and what counts against them, sweeps, references, deliveries of webhooks, how far those of customers have delivered, what files
- * manage, what SCIM sources manage, what is derived from resources, sums of usage, states of then, sign-ins and refused calls, and the change log.
+ * manage, what SCIM sources manage, what is derived from resources, sums of usage, states of then, sign-ins and refused calls, what was of
+ * use for access, and the change log.
  */
 const beforeResources = [
   "write_requests",
@@ -33,6 +34,7 @@ const afterResources = [
   "usage_summaries",
   "past_states",
   "access_events",
+  "access_uses",
   "changes",
 ] as const satisfies readonly OrgTable[];
 
@@ -45,7 +47,7 @@ export function orgTablesOf({ inOrgs }: ResourceRegistry): readonly OrgTable[] {
 
 /** A table with rows that belong to a resource, and the column that refers to it. */
 export interface OwnedRows {
-  readonly table: "write_requests" | "scim_users";
+  readonly table: "write_requests" | "scim_users" | "access_uses";
   readonly column: string;
 }
 
@@ -56,4 +58,5 @@ export interface OwnedRows {
 export const rowsOfMembers: readonly OwnedRows[] = [
   { table: "write_requests", column: "actor_id" },
   { table: "scim_users", column: "member_id" },
+  { table: "access_uses", column: "used_id" },
 ];

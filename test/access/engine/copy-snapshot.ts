@@ -21,6 +21,8 @@ export const leftOut = new Set([
   "createGroupClosure.entries",
   // A condition is compiled when it is first used.
   ".test",
+  // Stands for this snapshot.
+  "createOrgSnapshot.numbering",
   // A new snapshot knows only its own revision, also when it is read from the tables.
   "createOrgSnapshot.reached",
   // The arguments, from which everything is made.

@@ -7,27 +7,35 @@ import { required } from "../../../src/errors/required.ts";
 import type { Api } from "../../support/api.ts";
 
 /** What is compared of a finding. */
-export type Found = readonly [kind: string, resourcePath: string, relatedPath: string, sinceMs: number | undefined];
+export type Found = readonly [
+  kind: string,
+  resourcePath: string,
+  relatedPath: string,
+  sinceMs: number | undefined,
+  ...permissions: string[],
+];
 
 const kindNames: ReadonlyMap<number, string> = new Map(
   Object.entries(Finding_Kind).map(([name, kind]) => [kind, name]),
 );
 
-export const toFound = ({ kind, resourcePath, relatedPath, sinceTime }: Finding): Found => [
+export const toFound = ({ kind, resourcePath, relatedPath, sinceTime, permissions }: Finding): Found => [
   kindNames.get(kind) ?? "",
   resourcePath,
   relatedPath,
   sinceTime && timestampMs(sinceTime),
+  ...permissions,
 ];
 
 const dayMs = 86_400_000;
 const pageSize = 1_000;
 const ofTime = (time: Timestamp | undefined): number => (time === undefined ? Infinity : timestampMs(time));
 const sinceEver = (time: Timestamp | undefined): number => (time === undefined ? -Infinity : timestampMs(time));
-const byId = (one: { readonly id: string }, other: { readonly id: string }): number => (one.id < other.id ? -1 : 1);
+export const byId = (one: { readonly id: string }, other: { readonly id: string }): number =>
+  one.id < other.id ? -1 : 1;
 
 /** Everything in an org that the findings follow from. */
-async function readOrg(api: Api, org: string) {
+export async function readOrg(api: Api, org: string) {
   const { members } = await api.members.listMembers({ parentPath: org, pageSize });
   const { apiKeys } = await api.apiKeys.listApiKeys({ parentPath: `${org}/members/-`, pageSize });
   const { sessions } = await api.sessions.listSessions({ parentPath: `${org}/members/-`, pageSize });
@@ -46,7 +54,7 @@ async function readOrg(api: Api, org: string) {
   return { members, apiKeys, sessions, groups, groupMembers, subgroups, custom, predefined, bindings };
 }
 
-type OrgState = Awaited<ReturnType<typeof readOrg>>;
+export type OrgState = Awaited<ReturnType<typeof readOrg>>;
 
 /** In the order of the list. */
 export async function naiveFindings(api: Api, org: string, unusedDays: number): Promise<readonly Found[]> {
@@ -140,14 +148,24 @@ function containedBindings(state: OrgState): Found[] {
 
 const own = new Set(["iam", "resources"]);
 
+const includes = (held: readonly string[], permission: string): boolean => {
+  const [area = "", , verb = ""] = permission.split(".");
+  if (held.includes(permission) || held.includes("*")) return true;
+  return !own.has(area) && (held.includes("*.*.*") || held.includes(`*.*.${verb}`));
+};
+
+const permissionsOf = ({ custom, predefined }: OrgState): ReadonlyMap<string, readonly string[]> =>
+  new Map([...custom, ...predefined].map(({ path, permissions }) => [path, permissions]));
+
+/** Returns whether a role, by its path, holds a permission. */
+export function createIsHeld(state: OrgState): (rolePath: string, permission: string) => boolean {
+  const roles = permissionsOf(state);
+  return (rolePath, permission) => includes(required(roles.get(rolePath)), permission);
+}
+
 /** Returns whether one role, by its path, holds all that another one does. */
-function createHolds({ custom, predefined }: OrgState): (wide: string, narrow: string) => boolean {
-  const roles = new Map([...custom, ...predefined].map(({ path, permissions }) => [path, permissions]));
-  const isHeld = (held: readonly string[], permission: string): boolean => {
-    const [area = "", , verb = ""] = permission.split(".");
-    if (held.includes(permission) || held.includes("*")) return true;
-    return !own.has(area) && (held.includes("*.*.*") || held.includes(`*.*.${verb}`));
-  };
+function createHolds(state: OrgState): (wide: string, narrow: string) => boolean {
+  const roles = permissionsOf(state);
   const named = [...roles.values()].flat().filter((permission) => !permission.includes("*"));
   // What only wildcards give stands for all else that they give.
   const all = [
@@ -155,6 +173,6 @@ function createHolds({ custom, predefined }: OrgState): (wide: string, narrow: s
   ];
   return (wide, narrow) => {
     const [held, needed] = [required(roles.get(wide)), required(roles.get(narrow))];
-    return all.every((permission) => !isHeld(needed, permission) || isHeld(held, permission));
+    return all.every((permission) => !includes(needed, permission) || includes(held, permission));
   };
 }

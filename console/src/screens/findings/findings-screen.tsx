@@ -40,9 +40,15 @@ const columns: readonly Column<Finding>[] = [
   },
   {
     title: findingTexts.where,
-    cell: ({ resourcePath, relatedPath }) => (
+    cell: ({ resourcePath, relatedPath, permissions }) => (
       <>
         <FoundLink path={resourcePath} />
+        {permissions.length === 0 ? null : (
+          <span className="quiet-text" title={permissions.join("\n")}>
+            {" "}
+            {findingTexts.permissions(permissions)}
+          </span>
+        )}
         {relatedPath === "" ? null : (
           <span className="quiet-text">
             {" "}

@@ -8,7 +8,7 @@ import type { Subject } from "../tables/subject.ts";
  * How many probes cost as much as a visit to a cell: most probes that find nothing read cached memory, and a cell has to be
  * fetched.
  */
-const probesOfCell = 8;
+export const probesOfCell = 8;
 
 const fewSubjects = 32;
 

@@ -1,0 +1,66 @@
+// Tests that what is remembered of uses is bounded, and that what finds no room comes again.
+import { expect, test } from "vitest";
+import { createPendingUses } from "../../../src/access/uses/pending-uses.ts";
+import { createSeenDecisions } from "../../../src/access/uses/seen-decisions.ts";
+
+const use = (id: string, day = 1) => ({ id, part: "", day });
+
+test("a use is taken once a day, and again if there was no room for it", () => {
+  const pending = createPendingUses({ pending: 2, known: 10 });
+  expect([use("a"), use("a"), use("b"), use("c")].map((each) => pending.add("acme", each))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect([...pending.take()]).toEqual([["acme", [use("a"), use("b")]]]);
+  expect([use("a"), use("c"), use("b", 2)].map((each) => pending.add("acme", each))).toEqual([true, true, true]);
+  expect([...pending.take()]).toEqual([["acme", [use("c"), use("b", 2)]]]);
+});
+
+test("what could not be written is written with the next ones, unless it was used on a later day", () => {
+  const pending = createPendingUses({ pending: 10, known: 10 });
+  pending.add("acme", use("a"));
+  pending.add("acme", use("b"));
+  const [[orgId, uses]] = [...pending.take()] as [[string, ReturnType<typeof use>[]]];
+  pending.add("acme", use("b", 2));
+  pending.giveBack(orgId, uses);
+  expect([...pending.take()]).toEqual([["acme", [use("b", 2), use("a")]]]);
+});
+
+test("a use is written once more if too many others have come between", () => {
+  const pending = createPendingUses({ pending: 10, known: 2 });
+  for (const id of ["a", "b", "c"]) pending.add("acme", use(id));
+  pending.take();
+  pending.add("acme", use("a"));
+  expect([...pending.take()]).toEqual([["acme", [use("a")]]]);
+});
+
+test("a decision is known until its end, for the same records, and whatever else falls on its place", () => {
+  const seen = createSeenDecisions();
+  const decision = {
+    numbering: {},
+    subject: 5,
+    permission: "compute.instances.start",
+    resource: { kind: "project", customerId: "c", orgId: "o", projectId: "0195-beef" },
+  } as const;
+  const minuteMs = 60_000;
+  const end = 20 * minuteMs;
+  expect(seen.has(decision, 10)).toBe(false);
+  seen.add(decision, end);
+  const times = [10, end - minuteMs - 1, end, end + minuteMs];
+  expect(times.map((time) => seen.has(decision, time))).toEqual([true, true, false, false]);
+  for (const other of [
+    { ...decision, numbering: {} },
+    { ...decision, subject: 6 },
+    { ...decision, permission: "compute.instances.stort" },
+    { ...decision, resource: { ...decision.resource, projectId: "0196-beef" } },
+    { ...decision, resource: { kind: "org", customerId: "c", orgId: "o" } as const },
+    { ...decision, resource: { kind: "platform" } as const },
+  ]) {
+    expect(seen.has(other, 10)).toBe(false);
+  }
+  // The same place for another org: what was there is found once more.
+  seen.add({ ...decision, numbering: {} }, end);
+  expect(seen.has(decision, 10)).toBe(false);
+});
