@@ -59,6 +59,7 @@ import {
 import { directoryMigrations } from "./0131-directory.ts";
 import { indexesOfTopLabels } from "./0130-labels-without-org.ts";
 import { createAccessRequests } from "./0138-access-requests.ts";
+import { addFirstSignIns } from "./0146-first-sign-ins.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
 import { createPastStates } from "./0133-past-states.ts";
@@ -161,6 +162,7 @@ export const migrations: Migrations = {
   "0135-invitations": { up: createInvitations },
   "0136-invitations-index": { createIndexes: indexesOfAddresses },
   "0138-access-requests": { up: createAccessRequests },
+  "0146-first-sign-ins": { up: addFirstSignIns },
 };
 
 /**
