@@ -45,16 +45,19 @@ test.each([
 });
 
 test.each([
-  ["claims.groups.exists(g, g == 'x')", "at column 21: all, exists"],
+  ["claims.groups.exists(g, g == 'x')", "at column 14: all, exists"],
   ["request.time > timestamp('2026-01-01T00:00:00Z')", "at column 1: unknown variable request; the only variable is claims"],
   ["subject.path == 'x'", "unknown variable subject"],
-  ["claims.a ==", "at column 12"],
+  ["claims.a ==", "at column 10"],
   ["claims.name.matches('.*')", "matches is not allowed"],
   ["1", "must be true or false, not a int"],
   ["claims.a == claims.b", "two attributes of unknown type"],
-  ["x".repeat(3_000), "must be at most 2048 characters"],
 ])("%j is refused with where and why", (rule, problem) => {
   expect(checkClaimsRule(rule)).toContain(problem);
+});
+
+test("a rule that is too long is refused", () => {
+  expect(checkClaimsRule("x".repeat(3_000))).toContain("must be at most 2048 characters");
 });
 
 const deep = (levels: number): unknown => (levels === 0 ? "x" : [deep(levels - 1)]);

@@ -56,10 +56,10 @@ interface Left {
   values: number;
 }
 
-/** Counts a value and its characters. @returns whether there may be that much. */
-function take(left: Left, characters: number): boolean {
+/** Counts values and characters. @returns whether there may be that much. */
+function take(left: Left, values: number, characters: number): boolean {
   left.characters -= characters;
-  left.values--;
+  left.values -= values;
   return left.characters >= 0 && left.values >= 0;
 }
 
@@ -67,7 +67,7 @@ function readMap(claims: object, left: Left, levels: number): Map<string, CelInp
   const read = new Map<string, CelInput>();
   for (const [key, claim] of Object.entries(claims)) {
     if (claim === undefined) continue;
-    const value = take(left, key.length) ? readValue(claim, left, levels - 1) : undefined;
+    const value = take(left, 0, key.length) ? readValue(claim, left, levels - 1) : undefined;
     if (value === undefined) return undefined;
     read.set(key, value);
   }
@@ -86,7 +86,7 @@ function readList(claims: readonly unknown[], left: Left, levels: number): CelIn
 
 /** Returns undefined for what is too much, and for what JSON does not have. */
 function readValue(claim: unknown, left: Left, levels: number): CelInput | undefined {
-  if (levels < 0 || !take(left, typeof claim === "string" ? claim.length : 1)) return undefined;
+  if (levels < 0 || !take(left, 1, typeof claim === "string" ? claim.length : 1)) return undefined;
   if (Array.isArray(claim)) return readList(claim, left, levels);
   switch (typeof claim) {
     case "string":
