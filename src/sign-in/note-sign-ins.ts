@@ -131,8 +131,7 @@ export async function finishAtProvider(
   // Who comes for an invitation is linked with it, if at all.
   if (person.identities.length > 0 || org === undefined || person.claims !== undefined) return person;
   const ofOrg: SignIn = { ...signIn, org: { by: "name", value: org } };
-  const entered =
-    newcomer && (await noteSignIns.watch(ofOrg, () => firstSignIns.enter(newcomer, where)));
+  const entered = newcomer && (await noteSignIns.watch(ofOrg, () => firstSignIns.enter(newcomer, where)));
   if (typeof entered === "object") return { ...person, identities: entered };
   noteSignIns.failed(ofOrg, "GRANT_INVALID", entered ?? "NOT_LINKED");
   return { ...person, refusal: entered };

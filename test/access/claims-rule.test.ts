@@ -1,10 +1,6 @@
 // Rules over claims: which are valid, of which claims they are true, and what claims they see.
 import { expect, test } from "vitest";
-import {
-  checkClaimsRule,
-  evaluateClaimsRule,
-  readRuledClaims,
-} from "../../src/access/conditions/claims-rule.ts";
+import { checkClaimsRule, evaluateClaimsRule, readRuledClaims } from "../../src/access/conditions/claims-rule.ts";
 import { required } from "../../src/errors/required.ts";
 
 const person = {
@@ -46,7 +42,10 @@ test.each([
 
 test.each([
   ["claims.groups.exists(g, g == 'x')", "at column 14: all, exists"],
-  ["request.time > timestamp('2026-01-01T00:00:00Z')", "at column 1: unknown variable request; the only variable is claims"],
+  [
+    "request.time > timestamp('2026-01-01T00:00:00Z')",
+    "at column 1: unknown variable request; the only variable is claims",
+  ],
   ["subject.path == 'x'", "unknown variable subject"],
   ["claims.a ==", "at column 10"],
   ["claims.name.matches('.*')", "matches is not allowed"],

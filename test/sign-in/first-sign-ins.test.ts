@@ -90,7 +90,9 @@ async function membersOf(subject: string, of = org): Promise<string[]> {
 
 async function groupsOf(member: string): Promise<string[]> {
   const { members } = await api.groupMembers.listGroupMembers({ parentPath: `${org}/groups/-` });
-  return members.filter(({ memberPath }) => memberPath === member).map(({ path }) => path.split("/").slice(0, 5).join("/"));
+  return members
+    .filter(({ memberPath }) => memberPath === member)
+    .map(({ path }) => path.split("/").slice(0, 5).join("/"));
 }
 
 describe("a person at its first sign-in", () => {
@@ -240,7 +242,10 @@ describe("a rule", () => {
     const { path, id, redirectUri } = await newProvider(org, openId.issuer);
     await author.api.identityProviders.updateIdentityProvider({ path, identityProvider: rule });
     const changed = { ...rule, description: "x" };
-    const { firstSignInAuthorPath } = await api.identityProviders.updateIdentityProvider({ path, identityProvider: changed });
+    const { firstSignInAuthorPath } = await api.identityProviders.updateIdentityProvider({
+      path,
+      identityProvider: changed,
+    });
     expect(firstSignInAuthorPath).toContain(author.id);
     await api.groups.deleteGroup({ path: required(groups[0]) });
     const read = await api.identityProviders.getIdentityProvider({ path });
@@ -248,7 +253,10 @@ describe("a rule", () => {
     serve({ id, path, redirectUri });
     become();
     expect(await groupsOf(required((await enter({ id, path, redirectUri })).member))).toEqual([groups[1]]);
-    const off = await api.identityProviders.updateIdentityProvider({ path, identityProvider: { onFirstSignIn: REFUSE } });
+    const off = await api.identityProviders.updateIdentityProvider({
+      path,
+      identityProvider: { onFirstSignIn: REFUSE },
+    });
     expect([off.firstSignInCondition, off.firstSignInAuthorPath]).toEqual(["true", ""]);
     become();
     expect((await enter({ id, path, redirectUri })).text).toContain("Not linked yet");
@@ -288,7 +296,9 @@ describe("cannot be set", () => {
   test("by somebody who holds less than the group, may not invite, or may not add to groups", async () => {
     const powerful = await newGroup(org, "/roles/owner");
     const { api: admin } = await newAuthor();
-    expect(await set(admin, { ...created, firstSignInGroupPaths: [powerful] })).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
+    expect(await set(admin, { ...created, firstSignInGroupPaths: [powerful] })).toMatchObject({
+      reason: "GRANT_EXCEEDS_OWN",
+    });
     const permissions = ["iam.identityProviders.create", "iam.identityProviders.update"];
     const role = { name: uniqueName("idp-admin"), permissions };
     const { path: rolePath } = await api.roles.createRole({ parentPath: org, role });
@@ -297,9 +307,14 @@ describe("cannot be set", () => {
     const missing = `${org}/groups/${uniqueName("missing")}`;
     for (const group of [staff, missing]) {
       const failure = await set(narrow, { firstSignInGroupPaths: [group] });
-      expect(failure).toMatchObject({ reason: "PERMISSION_DENIED", metadata: { permission: "iam.groupMembers.create" } });
+      expect(failure).toMatchObject({
+        reason: "PERMISSION_DENIED",
+        metadata: { permission: "iam.groupMembers.create" },
+      });
     }
-    expect(await set(api, { ...created, firstSignInGroupPaths: [missing] })).toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
+    expect(await set(api, { ...created, firstSignInGroupPaths: [missing] })).toMatchObject({
+      reason: "RESOURCE_NOT_FOUND",
+    });
   });
 
   test("with a group of another org, with a credential that ends, or in the org system", async () => {
@@ -325,7 +340,11 @@ describe("cannot be set", () => {
 });
 
 test("another claim is the subject, and a token that lacks it says so", async () => {
-  const provider = await newProvider(org, openId.issuer, { subjectClaim: "oid", onFirstSignIn: CREATE, firstSignInCondition: "true" });
+  const provider = await newProvider(org, openId.issuer, {
+    subjectClaim: "oid",
+    onFirstSignIn: CREATE,
+    firstSignInCondition: "true",
+  });
   serve(provider);
   const oid = uniqueName("oid");
   become({ oid });

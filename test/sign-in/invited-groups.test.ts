@@ -36,7 +36,10 @@ async function newGroup(parentPath = org, rolePath?: string): Promise<string> {
 }
 
 const grant = (subjectPath: string, rolePath: string) =>
-  api.roleBindings.createRoleBinding({ parentPath: org, roleBinding: { name: uniqueName("b"), rolePath, subjectPath } });
+  api.roleBindings.createRoleBinding({
+    parentPath: org,
+    roleBinding: { name: uniqueName("b"), rolePath, subjectPath },
+  });
 
 /** Somebody who holds a role on the org. */
 async function newInviter(rolePath = "/roles/admin") {
@@ -63,7 +66,9 @@ async function open({ link, email }: Awaited<ReturnType<typeof invite>>) {
 }
 
 const isIn = async (group: string, member: string): Promise<boolean> =>
-  (await api.groupMembers.listGroupMembers({ parentPath: group })).members.some(({ memberPath }) => memberPath === member);
+  (await api.groupMembers.listGroupMembers({ parentPath: group })).members.some(
+    ({ memberPath }) => memberPath === member,
+  );
 
 describe("an invitation", () => {
   test("has groups, which are shown to its person alone, and which the member is in when it accepts", async () => {
@@ -92,7 +97,10 @@ describe("an invitation", () => {
   });
 
   test.each([
-    ["has lost its role", (inviter: { binding: string }) => api.roleBindings.deleteRoleBinding({ path: inviter.binding })],
+    [
+      "has lost its role",
+      (inviter: { binding: string }) => api.roleBindings.deleteRoleBinding({ path: inviter.binding }),
+    ],
     ["is suspended", (inviter: { path: string }) => api.members.suspendMember({ path: inviter.path })],
   ])("of somebody who %s is accepted without the groups; by hand, they are added again", async (_name, lose) => {
     const inviter = await newInviter();

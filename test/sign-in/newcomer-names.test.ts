@@ -21,7 +21,8 @@ test.each([
 
 test("the display name is the claim, if it can be one", () => {
   expect(displayNameIn({ name: " Zoë Ж. " }, "zoe")).toBe("Zoë Ж.");
-  for (const name of ["", "x".repeat(65), "a\u0000b", "a\nb", 7, undefined]) expect(displayNameIn({ name }, "zoe")).toBe("zoe");
+  for (const name of ["", "x".repeat(65), "a\u0000b", "a\nb", 7, undefined])
+    expect(displayNameIn({ name }, "zoe")).toBe("zoe");
 });
 
 test("an address counts if it is one and the provider vouches for it", () => {

@@ -88,7 +88,8 @@ export const providerTexts = {
   copyUri: "Copy the URI",
   next: "Who signs in with it",
   nextHint: "Those whose account there is linked: open a member, then Sign-ins.",
-  nextHintIfCreated: "Those whose account there is linked, and those whom the rule lets in: they become members when they come.",
+  nextHintIfCreated:
+    "Those whose account there is linked, and those whom the rule lets in: they become members when they come.",
   changeIntro: "Its issuer, client and claim cannot be changed: they say whom the linked accounts mean.",
   deleteIntro:
     "Members can no longer sign in with it. Their linked accounts are removed, and the sessions that began with them end.",

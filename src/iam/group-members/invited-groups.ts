@@ -80,11 +80,7 @@ export interface InvitedGroup {
 }
 
 /** Returns the groups into which a member was invited. */
-export async function readInvitedGroups(
-  db: Kysely<Schema>,
-  org: OrgKey,
-  memberId: string,
-): Promise<InvitedGroup[]> {
+export async function readInvitedGroups(db: Kysely<Schema>, org: OrgKey, memberId: string): Promise<InvitedGroup[]> {
   const { rows } = await sql<InvitedGroup>`
     select group_members.group_id, groups.display_name, group_members.inviter_org_id, group_members.inviter_id
     from group_members

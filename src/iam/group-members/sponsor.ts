@@ -61,7 +61,8 @@ export function createSponsors({
         const group = await groups.find(transaction.db, path);
         await requireMayAdd(holds, path, group);
         if (group === undefined) throw notFound("group", formatReferences(patterns.Group, path));
-        if (found.has(group.id)) throw invalidField(`${field}[${index}]`, "names a group that another one names", "unique");
+        if (found.has(group.id))
+          throw invalidField(`${field}[${index}]`, "names a group that another one names", "unique");
         found.set(group.id, group);
       }
       await escalation.requireMayJoin(transaction, [...found.keys()]);
@@ -113,4 +114,3 @@ async function mayJoin(escalation: EscalationGuard, asSponsor: OrgTransaction, g
     throw error;
   }
 }
-

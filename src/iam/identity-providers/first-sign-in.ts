@@ -1,6 +1,9 @@
 // What an identity provider does with people whom nobody has linked. Who lets it create members is their sponsor: it may invite people and add
 // them to the groups by hand, when it sets that and for as long as it holds.
-import { type IdentityProvider, IdentityProvider_OnFirstSignIn } from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import {
+  type IdentityProvider,
+  IdentityProvider_OnFirstSignIn,
+} from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { checkClaimsRule } from "../../access/conditions/claims-rule.ts";
 import { requireUnlimited } from "../../access/escalation/require-within.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
@@ -34,7 +37,8 @@ type FirstSignIn = Pick<IdentityProvider, "onFirstSignIn" | "firstSignInConditio
 export function requireCondition({ firstSignInCondition: condition, onFirstSignIn }: FirstSignIn): void {
   if (condition === "") {
     if (!creates(onFirstSignIn)) return;
-    const rule = "must be set with CREATE, for example claims.hd == \"acme.example\"; true lets everybody in who can sign in";
+    const rule =
+      'must be set with CREATE, for example claims.hd == "acme.example"; true lets everybody in who can sign in';
     throw invalidField(fields.condition, rule, "condition");
   }
   const problem = checkClaimsRule(condition);
@@ -129,7 +133,8 @@ export async function changeFirstSignIn(
 }
 
 function servesAll(): ServiceError {
-  const rule = "must be REFUSE in the org system: its identity providers serve all orgs, and create members in none; use one of the org";
+  const rule =
+    "must be REFUSE in the org system: its identity providers serve all orgs, and create members in none; use one of the org";
   return invalidField(fields.on, rule, "on_first_sign_in");
 }
 

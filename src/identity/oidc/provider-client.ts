@@ -86,12 +86,7 @@ export interface ProviderClient {
    * @param wantsAddress whether it is asked at its userinfo endpoint, if the ID token has no address.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
    */
-  redeem(
-    provider: OidcProvider,
-    response: URL,
-    secrets: SignInSecrets,
-    wantsAddress: boolean,
-  ): Promise<ProviderPerson>;
+  redeem(provider: OidcProvider, response: URL, secrets: SignInSecrets, wantsAddress: boolean): Promise<ProviderPerson>;
 }
 
 /** The maximum number of calls at once: of the providers of an org, and of all. A call takes a few seconds at most. */
@@ -183,7 +178,9 @@ function readSubject(claims: IDToken | undefined, claim: string): string {
     return subject;
   }
   const why = claim === "" ? "" : `, which is the subject_claim of this identity provider`;
-  throw new ProviderError(`the ID token names no subject: no text of 1 to ${maxSubjectLength} characters is in its claim ${name}${why}`);
+  throw new ProviderError(
+    `the ID token names no subject: no text of 1 to ${maxSubjectLength} characters is in its claim ${name}${why}`,
+  );
 }
 
 /** The longest name and address that are kept, in characters: they travel in a cookie. */
