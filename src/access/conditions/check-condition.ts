@@ -70,9 +70,7 @@ export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition, know
 
   const typeOfVariable = (part: Expr, { name }: Kind<"identExpr">): ConditionType => {
     const type = Object.hasOwn(known, name) ? known[name] : undefined;
-    const names = Object.keys(known);
-    const rule = names.length === 1 ? `the only variable is ${names[0]}` : `the variables are ${names.join(", ")}`;
-    return type ?? fail(part, `unknown variable ${name}; ${rule}`);
+    return type ?? fail(part, `unknown variable ${name}; ${describeVariables(known)}`);
   };
 
   const typeOfField = (part: Expr, { operand, field, testOnly }: Kind<"selectExpr">): ConditionType => {
@@ -111,6 +109,11 @@ function fieldOf(type: ConditionType, field: string): ConditionType | undefined 
   if (type === "map") return "string";
   const known = fields[type];
   return known !== undefined && Object.hasOwn(known, field) ? known[field] : undefined;
+}
+
+function describeVariables(known: Variables): string {
+  const names = Object.keys(known);
+  return names.length === 1 ? `the only variable is ${names[0]}` : `the variables are ${names.join(", ")}`;
 }
 
 function describeFields(type: ConditionType): string {

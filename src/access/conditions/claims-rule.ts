@@ -38,7 +38,7 @@ export function evaluateClaimsRule(expression: string, { values, characters }: R
   if (countParts(parsed.expr) * (1 + characters / charactersOfUnit) > maxCost) {
     throw new ConditionError(`takes too long for claims of ${characters} characters`);
   }
-  return holds({ claims: values as Map<string, CelInput> });
+  return holds({ claims: values });
 }
 
 /** Returns claims as a rule sees them; undefined if they are too many, too long or nested too deep. */

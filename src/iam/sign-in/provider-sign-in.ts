@@ -136,9 +136,7 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       const provider = openProvider(sealer, row);
       const [state, nonce, verifier] = [randomText(), randomText(), randomText()];
       const secrets = { state, nonce, verifier };
-      const isInvited = returnPath === invitationPath;
-      const scopes = isInvited ? ["email"] : createsMembers(row) ? ["email", "profile"] : [];
-      const wishes = { scopes, again };
+      const wishes = { scopes: scopesFor(returnPath === invitationPath, createsMembers(row)), again };
       const url = await providers.authorizationUrl(provider, redirectUriOf(providerId), secrets, wishes);
       const started: Started = {
         provider: providerId,
@@ -170,18 +168,19 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       });
       const identities = await findIdentities(database.reads, row, systemOrgId, subject);
       const isNew = identities.length === 0 && !isInvited && createsMembers(row);
-      return {
-        issuer: row.issuer,
-        subject,
-        providerId,
-        providerName: row.display_name,
-        claims: isInvited ? readPersonClaims(claims) : undefined,
-        org: orgNameOf(row),
-        identities,
-        newcomer: isNew ? { provider: row, subject, claims } : undefined,
-      };
+      const newcomer = isNew ? { provider: row, subject, claims } : undefined;
+      const invited = isInvited ? readPersonClaims(claims) : undefined;
+      const { issuer: ofProvider, display_name: providerName } = row;
+      const who = { issuer: ofProvider, subject, providerId, providerName };
+      return { ...who, claims: invited, org: orgNameOf(row), identities, newcomer };
     },
   };
+}
+
+/** Which scopes a sign-in asks for besides those that are set. */
+function scopesFor(isInvited: boolean, createsMembers: boolean): readonly string[] {
+  if (isInvited) return ["email"];
+  return createsMembers ? ["email", "profile"] : [];
 }
 
 /** 256 random bits. */

@@ -29,7 +29,7 @@ import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { createInvitationEndpoints } from "./invitation-endpoints.ts";
 import { clearCookie, readCookie, setCookie, setStartCookie, startCookie } from "./cookie.ts";
 import { keysPage, missingPage, newKeyPage, signInPage } from "./pages.ts";
-import { refusedPage, unlinkedPage } from "./unlinked-pages.ts";
+import { unlinkedPage } from "./unlinked-pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import {
   type Destination,
@@ -89,10 +89,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
         const person = await finishAtProvider(dependencies, originOf(request), [providerId, query, cookie]);
         if (person.claims !== undefined) return ofInvitations.meet(request, person);
         if (person.identities.length > 0) return enter(request, person, destination);
-        const { refusal } = person;
-        const body =
-          refusal === undefined ? unlinkedPage(person, destination) : refusedPage(person, refusal, destination);
-        return { ...page(body), status: 403 };
+        return { ...page(unlinkedPage(person, destination)), status: 403 };
       });
       return withCookie(outcome, clearCookie(startCookie(state)));
     },

@@ -1,12 +1,14 @@
 // The pages for people who have signed in at a provider, and whom no member is linked with: what they can do.
 import type { NewcomerRefusal } from "../../iam/sign-in/first-sign-ins.ts";
 import type { SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
+import type { PersonAtProvider } from "../note-sign-ins.ts";
 import { escape, frame, named, otherAccountLink } from "./pages.ts";
 import type { Destination } from "./return-path.ts";
 
-/** The page of a person at a provider that creates no members. */
-export function unlinkedPage(person: SignedInPerson, destination: Destination): string {
-  const { providerName } = person;
+/** The page of a person whom no member is linked with, and for whom none was created. */
+export function unlinkedPage(person: PersonAtProvider, destination: Destination): string {
+  const { providerName, refusal } = person;
+  if (refusal !== undefined) return refusedPage(person, refusal, destination);
   return frame(
     "Not linked",
     `<main class="narrow">
@@ -30,7 +32,7 @@ the org to create an identity of that member, with the subject below.`,
 };
 
 /** The page of a person at a provider that creates members, and not for this one. */
-export function refusedPage(person: SignedInPerson, refusal: NewcomerRefusal, destination: Destination): string {
+function refusedPage(person: SignedInPerson, refusal: NewcomerRefusal, destination: Destination): string {
   const { providerName, org = "" } = person;
   return frame(
     "Not a member",
