@@ -253,10 +253,11 @@ describe("a rule", () => {
     serve({ id, path, redirectUri });
     become();
     expect(await groupsOf(required((await enter({ id, path, redirectUri })).member))).toEqual([groups[1]]);
-    const off = await api.identityProviders.updateIdentityProvider({
-      path,
-      identityProvider: { onFirstSignIn: REFUSE },
-    });
+    // Whoever may change the provider may turn it off, also without the access of the groups.
+    const role = { name: uniqueName("closer"), permissions: ["iam.identityProviders.update"] };
+    const closer = await newAuthor((await api.roles.createRole({ parentPath: org, role })).path);
+    const identityProvider = { onFirstSignIn: REFUSE };
+    const off = await closer.api.identityProviders.updateIdentityProvider({ path, identityProvider });
     expect([off.firstSignInCondition, off.firstSignInAuthorPath]).toEqual(["true", ""]);
     become();
     expect((await enter({ id, path, redirectUri })).text).toContain("Not linked yet");

@@ -154,6 +154,7 @@ export type IdentityProvider = Message<"iam.v1alpha.IdentityProvider"> & {
    * What becomes of somebody who signs in and is not linked with any Member of the Org. With `CREATE`, a Member is created with an Identity,
    * in the groups of `first_sign_in_group_paths`. It has a name that is made of the claims and that nobody has, and an `email` only if the
    * issuer says that the address is verified, or `email_trusted` is set. Refused in the Org `system`, whose IdentityProviders serve all Orgs.
+   * Everybody who may update the IdentityProvider may set `REFUSE`.
    *
    * @generated from field: iam.v1alpha.IdentityProvider.OnFirstSignIn on_first_sign_in = 17;
    */

@@ -124,13 +124,20 @@ export async function changeFirstSignIn(
 ): Promise<Partial<FirstSignInColumns>> {
   const before = toIdentityProvider(row);
   const isSame =
-    creates(before.onFirstSignIn) === creates(message.onFirstSignIn) &&
     before.firstSignInCondition === message.firstSignInCondition &&
     before.firstSignInGroupPaths.join(" ") === message.firstSignInGroupPaths.join(" ");
-  if (isSame) return {};
+  if (isSame && creates(before.onFirstSignIn) === creates(message.onFirstSignIn)) return {};
+  // To let nobody in any more takes nothing but the permission to change the provider.
+  if (isSame && !creates(message.onFirstSignIn)) return letNobodyIn;
   requireCondition(message);
   return (await readFirstSignIn(transaction, dependencies, message)).columns;
 }
+
+const letNobodyIn = {
+  creates_members: false,
+  first_sign_in_author_org_id: null,
+  first_sign_in_author_id: null,
+} as const;
 
 function servesAll(): ServiceError {
   const rule =
