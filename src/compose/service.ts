@@ -82,6 +82,6 @@ export function composeService(config: Config, parts: Parts): Service {
   );
   const routes = createServices(handlers, facades);
   const inProcess = createInProcess(routes, guards);
-  const signIn = composeSignIn(config, all);
+  const signIn = composeSignIn(config, { ...all, handlers });
   return { handlers, guards, routes, inProcess, signIn, scheduling, access, identity, accessLog, mailer };
 }

@@ -9,6 +9,9 @@ import { createNoteSignIns, noteBrowserSignIns } from "../sign-in/note-sign-ins.
 import { createAccount } from "../iam/account/account.ts";
 import { createBrowserSessions } from "../iam/sign-in/browser-sessions.ts";
 import { createSignInChoices } from "../iam/sign-in/sign-in-choices.ts";
+import { createGroupJoins } from "../iam/group-members/invited-groups.ts";
+import { createSponsors } from "../iam/group-members/sponsor.ts";
+import { createFirstSignIns } from "../iam/sign-in/first-sign-ins.ts";
 import { createInvitations } from "../iam/sign-in/invitations.ts";
 import { createProviderSignIn } from "../iam/sign-in/provider-sign-in.ts";
 import { createGuardedFetch } from "../identity/oidc/guarded-fetch.ts";
@@ -18,6 +21,7 @@ import type { Installation } from "../identity/installation.ts";
 import type { Sealer } from "../identity/sealer.ts";
 import type { SigningKeys } from "../identity/tokens/signing-keys.ts";
 import type { ResourceRegistry } from "../standard-methods/definition/registry.ts";
+import type { ResourceDependencies } from "../standard-methods/rules.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
 import type { Identity } from "./identity.ts";
@@ -36,6 +40,8 @@ interface Parts {
   readonly identity: Pick<Identity, "accessTokens" | "authenticate" | "tokenFunctions">;
   readonly scheduling: Pick<Scheduling, "countRequest">;
   readonly accessLog: Pick<AccessLog, "note">;
+  /** What the rules need by which members are added to groups. */
+  readonly handlers: ResourceDependencies;
   readonly issuer: () => string;
   readonly logger: Logger;
 }
@@ -53,13 +59,14 @@ const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
 export function composeSignIn(settings: Settings, parts: Parts): SignIn {
   const { identityProviderNetworks: networks, tokenAlgorithm: algorithm, tokenLifeSeconds, retentionDays } = settings;
   const { database, registry, sealer, signingKeys, installation, contract, access, identity } = parts;
-  const { scheduling, issuer, logger } = parts;
+  const { scheduling, handlers, issuer, logger } = parts;
   const { systemOrgId, commandLineClientId } = installation;
   const { accessTokens, authenticate, tokenFunctions } = identity;
   const { countRequest: count } = scheduling;
   const guardedFetch = createGuardedFetch({ networks, resolveHost: resolveWithDns, ...providerCallLimits });
   const providers = createProviderClient(guardedFetch, networks);
   const noteSignIns = createNoteSignIns(parts.accessLog.note);
+  const sponsors = createSponsors(handlers);
   const ofBrowsers = { database, registry, accessTokens, tokenLifeSeconds };
   return {
     oauth: {
@@ -76,7 +83,14 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
       database,
       ...noteBrowserSignIns(noteSignIns, createBrowserSessions(ofBrowsers), createSignInChoices(ofBrowsers)),
       noteSignIns,
-      invitations: createInvitations({ database, systemOrgId, retentionDays }),
+      invitations: createInvitations({ database, registry, sponsors, systemOrgId, retentionDays }),
+      firstSignIns: createFirstSignIns({
+        database,
+        systemOrgId,
+        limits: handlers.limits,
+        sponsors,
+        joins: createGroupJoins(handlers),
+      }),
       sealer,
       account: createAccount({ database, registry }),
       providerSignIn: createProviderSignIn({ database, sealer, providers, systemOrgId, issuer }),

@@ -15,6 +15,16 @@ export interface IdentityProviders extends NamedColumns {
   scopes: string[];
   /** Whether addresses that it does not call verified are those of its people. */
   email_trusted: Generated<boolean>;
+  /** The claim of ID tokens that is the subject; empty for `sub`. */
+  subject_claim: Generated<string>;
+  /** Whether a member is created for somebody who signs in, whom no member is linked with, and of whom the condition is true. */
+  creates_members: Generated<boolean>;
+  first_sign_in_condition: Generated<string>;
+  /** The groups that such a member joins. Some may no longer exist. */
+  first_sign_in_group_ids: Generated<string[]>;
+  /** Who has set that, of any org; null unless members are created. */
+  first_sign_in_author_org_id: string | null;
+  first_sign_in_author_id: string | null;
 }
 
 export interface Identities extends NamedColumns {

@@ -334,6 +334,8 @@ create table group_members (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   customer_id uuid not null,
+  inviter_org_id uuid,
+  inviter_id uuid,
   constraint group_members_pkey PRIMARY KEY (org_id, group_id, member_id, customer_id),
   constraint group_members_customer_id_org_id_group_id_fkey FOREIGN KEY (customer_id, org_id, group_id) REFERENCES groups(customer_id, org_id, id),
   constraint group_members_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id)
@@ -407,6 +409,12 @@ create table identity_providers (
   token_endpoint_auth_method text,
   customer_id uuid not null,
   email_trusted boolean not null default false,
+  subject_claim text not null default ''::text,
+  creates_members boolean not null default false,
+  first_sign_in_condition text not null default ''::text,
+  first_sign_in_group_ids uuid[] not null default '{}'::uuid[],
+  first_sign_in_author_org_id uuid,
+  first_sign_in_author_id uuid,
   constraint identity_providers_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint identity_providers_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
 );

@@ -115,6 +115,9 @@ export interface GroupMembers extends VersionColumns {
   group_id: string;
   member_id: string;
   expire_time: Date | null;
+  /** Who has invited the member into the group, of any org; null for a membership that does not come from an invitation. */
+  inviter_org_id: Generated<string | null>;
+  inviter_id: Generated<string | null>;
 }
 
 export interface Subgroups extends VersionColumns {

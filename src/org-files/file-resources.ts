@@ -163,10 +163,18 @@ const nameFields: Partial<Record<EntryType, string>> = { membership: "member_pat
 export const nameFieldOf = (type: EntryType): string => nameFields[type] ?? "name";
 
 /**
- * Fields that callers set and a file does not have: versions, the Customer, in whose account the org is, and the end of an invitation,
- * which is over when the member has accepted it.
+ * Fields that callers set and a file does not have: versions, the Customer, in whose account the org is, the end of an invitation,
+ * which is over when the member has accepted it, and what is done at first sign-ins, which counts by the access of who has set it: who applies a
+ * file, or leads an org back, would not know to be that.
  */
-const notInFiles: ReadonlySet<string> = new Set(["etag", "customer_path", "invitation_expire_time"]);
+const notInFiles: ReadonlySet<string> = new Set([
+  "etag",
+  "customer_path",
+  "invitation_expire_time",
+  "on_first_sign_in",
+  "first_sign_in_condition",
+  "first_sign_in_group_paths",
+]);
 
 /** To read the options of fields for each resource would take most of the time of an export. */
 const fileFields: ReadonlyMap<DescMessage, readonly DescField[]> = new Map(

@@ -4,6 +4,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { AccessEvent, EventCaller, NoteAccess } from "../events/access-events/access-event.ts";
 import type { MemberKey } from "../iam/sign-in/sign-in-links.ts";
 import type { BrowserSessions } from "../iam/sign-in/browser-sessions.ts";
+import type { FirstSignIns, NewcomerRefusal } from "../iam/sign-in/first-sign-ins.ts";
 import type { ProviderSignIn, SignedInPerson } from "../iam/sign-in/provider-sign-in.ts";
 import type { SignInChoices } from "../iam/sign-in/sign-in-choices.ts";
 import { OAuthError } from "./oauth/oauth-error.ts";
@@ -104,20 +105,34 @@ export function noteBrowserSignIns(
   };
 }
 
-/** Finishes a sign-in at a provider. That it fails is noted in the org of the provider, and that it is of somebody whom nobody has linked. */
+interface AtProvider {
+  readonly providerSignIn: ProviderSignIn;
+  readonly firstSignIns: FirstSignIns;
+  readonly noteSignIns: Pick<NoteSignIns, "failed" | "watch">;
+}
+
+/** Who has signed in at a provider, and why no member was created for somebody whom nobody has linked, if the provider creates members. */
+export interface PersonAtProvider extends SignedInPerson {
+  readonly refusal?: NewcomerRefusal | undefined;
+}
+
+/**
+ * Finishes a sign-in at a provider, also the first of somebody for whom it creates a member. That it fails is noted in the org of the provider,
+ * and that it is of somebody whom nobody has linked.
+ */
 export async function finishAtProvider(
-  {
-    providerSignIn,
-    noteSignIns,
-  }: { providerSignIn: ProviderSignIn; noteSignIns: Pick<NoteSignIns, "failed" | "watch"> },
-  where: Where,
+  { providerSignIn, firstSignIns, noteSignIns }: AtProvider,
+  where: Origin,
   answer: Parameters<ProviderSignIn["finish"]>,
-): Promise<SignedInPerson> {
+): Promise<PersonAtProvider> {
   const signIn: SignIn = { method: atBrowser, where };
   const person = await noteSignIns.watch(signIn, () => providerSignIn.finish(...answer));
+  const { newcomer, org } = person;
   // Who comes for an invitation is linked with it, if at all.
-  if (person.identities.length === 0 && person.org !== undefined && person.claims === undefined) {
-    noteSignIns.failed({ ...signIn, org: { by: "name", value: person.org } }, "GRANT_INVALID", "NOT_LINKED");
-  }
-  return person;
+  if (person.identities.length > 0 || org === undefined || person.claims !== undefined) return person;
+  const ofOrg: SignIn = { ...signIn, org: { by: "name", value: org } };
+  const entered = newcomer && (await noteSignIns.watch(ofOrg, () => firstSignIns.enter(newcomer, where)));
+  if (typeof entered === "object") return { ...person, identities: entered };
+  noteSignIns.failed(ofOrg, "GRANT_INVALID", entered ?? "NOT_LINKED");
+  return { ...person, refusal: entered };
 }

@@ -69,6 +69,7 @@ const plainFields = new Set([
   "operation",
   "collection",
   "condition",
+  "first_sign_in_condition",
   "description",
   "display_name",
   "etag",
@@ -98,6 +99,7 @@ const plainFields = new Set([
   "client_id",
   "client_secret",
   "subject",
+  "subject_claim",
   // Refers to a parameter of the type itself.
   "routing_parameter",
   "routing_keys",

@@ -1,6 +1,7 @@
 // Attempts to make, confirm or widen a way to act as a member, with a credential that may go less far.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
+import { IdentityProvider_OnFirstSignIn } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { callsOf, newPkce, ofPage, redirectUri } from "../api/consent.ts";
 import { uniqueName } from "../support/api.ts";
@@ -50,6 +51,14 @@ const identity = (cast: WayCast) => ({
   identityProviderPath: cast.provider,
   subject: uniqueName("subject"),
 });
+
+const createsAll = { onFirstSignIn: IdentityProvider_OnFirstSignIn.CREATE, firstSignInCondition: "true" };
+const createsNobody = { onFirstSignIn: IdentityProvider_OnFirstSignIn.REFUSE };
+
+const newProvider = () => {
+  const issuer = "https://login.example.com";
+  return { name: uniqueName("idp"), issuer, clientId: "tenantry", ...createsAll };
+};
 
 const once = (...furthest: readonly Call[]): Attempt => ({ furthest, within: [] });
 
@@ -176,6 +185,20 @@ export const attempts: Readonly<Record<string, Readonly<Record<string, Attempt>>
       const member = { name: uniqueName("guest"), email, invitationExpireTime: inMinutes(30) };
       const { path } = await operator.members.createMember({ parentPath: org, member });
       return further(api.members.sendInvitation({ path }));
+    }),
+  },
+  "let a provider create members": {
+    CreateIdentityProvider: once(({ api }, { org }) =>
+      further(api.identityProviders.createIdentityProvider({ parentPath: org, identityProvider: newProvider() })),
+    ),
+    BatchCreateIdentityProviders: once(({ api }, { org: parentPath }) => {
+      const requests = [{ parentPath, identityProvider: newProvider() }];
+      return further(api.identityProviders.batchCreateIdentityProviders({ parentPath, requests }));
+    }),
+    UpdateIdentityProvider: once(async ({ api }, { api: operator, org: parentPath }) => {
+      const identityProvider = { ...newProvider(), ...createsNobody };
+      const { path } = await operator.identityProviders.createIdentityProvider({ parentPath, identityProvider });
+      return further(api.identityProviders.updateIdentityProvider({ path, identityProvider: createsAll }));
     }),
   },
   "get a token": {

@@ -1,7 +1,10 @@
 // A field that a resource has, and its Update does not write, would be accepted and ignored.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeAll, describe, expect, test } from "vitest";
-import { IdentityProvider_TokenEndpointAuthMethod } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
+import {
+  IdentityProvider_OnFirstSignIn,
+  IdentityProvider_TokenEndpointAuthMethod,
+} from "../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { EventStream_SubjectFormat } from "../../gen/iam/v1alpha/event_stream_pb.ts";
 import { Webhook_Format } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
@@ -27,6 +30,8 @@ const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
   Member: { email: "other@example.com" },
   IdentityProvider: {
     emailTrusted: true,
+    onFirstSignIn: IdentityProvider_OnFirstSignIn.CREATE,
+    firstSignInCondition: "has(claims.groups)",
     scopes: ["profile"],
     tokenEndpointAuthMethod: IdentityProvider_TokenEndpointAuthMethod.CLIENT_SECRET_POST,
   },
@@ -58,7 +63,7 @@ const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
 /** Other tests change these: they can be set in one state only, are never shown, or name what has to exist. */
 const elsewhere: Readonly<Partial<Record<ResourceType, readonly string[]>>> = {
   Member: ["invitation_expire_time"],
-  IdentityProvider: ["client_secret"],
+  IdentityProvider: ["client_secret", "first_sign_in_group_paths"],
   EventStream: ["push_authorization"],
   // test/scim/sources.test.ts
   ScimSource: ["member_path", "identity_provider_path"],

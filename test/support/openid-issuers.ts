@@ -74,7 +74,12 @@ function configurationOf(redirectUri: string, providerOf: () => Provider, claims
     cookies: { keys: [randomUUID()] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    claims: {
+      // Those of `openid` are in the ID token, the others at the userinfo endpoint.
+      openid: ["sub", "oid"],
+      email: ["email", "email_verified"],
+      profile: ["name", "preferred_username", "groups"],
+    },
     findAccount: (_context: unknown, accountId: string) => ({
       accountId,
       claims: () => ({ sub: accountId, ...claimsOf() }),

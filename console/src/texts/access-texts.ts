@@ -72,6 +72,7 @@ export const accessTexts = {
     nestedIn: "Nested in",
     add: "Add",
     remove: "Remove",
+    leaveOut: (name: string) => `Leave out: ${name}`,
   },
   changes: {
     title: "Changes",

@@ -9,6 +9,8 @@ export const invitationTexts = {
   nameHint: "How paths name the member, such as alice. If empty, it is taken from the address.",
   days: "The invitation ends",
   ends: { 1: "after a day", 7: "after a week", 30: "after 30 days" },
+  groups: "Groups",
+  groupsHint: "Add a group that they join when they accept. You have to hold what it holds, also then.",
   sendAgain: "Send again",
   sendAgainIntro: "The address gets another link. Links from before no longer work.",
   until: "until",

@@ -1,5 +1,9 @@
 // What the screens about OAuth clients, identity providers and linked accounts say. They load it; the first page does not.
-import type { IdentityProvider_TokenEndpointAuthMethod } from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import type {
+  IdentityProvider_OnFirstSignIn,
+  IdentityProvider_TokenEndpointAuthMethod,
+} from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import type { NamesOf } from "./enum-words.ts";
 
 export const clientTexts = {
   title: "OAuth clients",
@@ -64,12 +68,29 @@ export const providerTexts = {
   emailTrusted: "Addresses for invitations",
   emailTrustedHint: "Trust them only if people cannot choose their address there themselves.",
   emailTrustedChoices: { false: "Those that the issuer calls verified", true: "All of them" },
+  subjectClaim: "Who somebody is",
+  subjectClaimHint:
+    "The claim that says so for good, such as oid for Entra ID. Empty: sub. It cannot be changed later, nor be an address or a name.",
+  onFirstSignIn: "Who is not linked",
+  onFirstSignInHint: "What becomes of people who have an account there and are no members yet.",
+  onFirstSignInChoices: {
+    REFUSE: "Is refused",
+    CREATE: "Becomes a member, by a rule",
+  } satisfies Record<NamesOf<typeof IdentityProvider_OnFirstSignIn>, string>,
+  condition: "Whom the rule lets in",
+  conditionHint:
+    'CEL over the claims, such as claims.hd == "acme.example" && "staff" in claims.groups. With true: everybody who can sign in there.',
+  newcomerGroups: "Groups that they join",
+  newcomerGroupsHint: "Add a group: they hold what it holds. You have to hold that, too, now and when they come.",
+  author: "By the access of",
   redirectUri: "Redirect URI",
   redirectUriHint: "Register it at the issuer. Sign-ins are refused there until then.",
   copyUri: "Copy the URI",
   next: "Who signs in with it",
   nextHint: "Those whose account there is linked: open a member, then Sign-ins.",
-  changeIntro: "Its issuer and client cannot be changed: they say whom the linked accounts mean.",
+  nextHintIfCreated:
+    "Those whose account there is linked, and those whom the rule lets in: they become members when they come.",
+  changeIntro: "Its issuer, client and claim cannot be changed: they say whom the linked accounts mean.",
   deleteIntro:
     "Members can no longer sign in with it. Their linked accounts are removed, and the sessions that began with them end.",
 };
@@ -80,5 +101,6 @@ export const identityTexts = {
   provider: "Identity provider",
   noProvider: "The organisation has no identity provider. Create one first.",
   subject: "Subject",
-  subjectHint: "The claim sub of its ID tokens. The page after a sign-in that is not linked shows it.",
+  subjectHint:
+    "The claim sub of its ID tokens, or the one that the provider has instead. The page after a sign-in that is not linked shows it.",
 };

@@ -102,7 +102,7 @@ export type Identity = Message<"iam.v1alpha.Identity"> & {
   identityProviderPath: string;
 
   /**
-   * The claim `sub` of its ID tokens, for example `248289761001`. The page after a sign-in without an Identity shows it. An Org
+   * The claim `sub` of its ID tokens, or that of its `subject_claim`, for example `248289761001`. The page after a sign-in without an Identity shows it. An Org
    * has one Identity for a subject of an IdentityProvider.
    *
    * @generated from field: string subject = 11;

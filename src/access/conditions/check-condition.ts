@@ -4,6 +4,7 @@
 import { type Fail, typeOfAnyTypeOperator } from "./any-type-operators.ts";
 import {
   type ConditionType,
+  type Variables,
   fields,
   functions,
   methods,
@@ -21,8 +22,11 @@ export class ConditionError extends Error {
   override readonly name = "ConditionError";
 }
 
-/** @throws ConditionError that names the problem and its column. */
-export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): void {
+/**
+ * @param known the variables, with their types.
+ * @throws ConditionError that names the problem and its column.
+ */
+export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition, known: Variables = variables): void {
   let calls = 0;
   let depth = 0;
 
@@ -65,8 +69,8 @@ export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): voi
   };
 
   const typeOfVariable = (part: Expr, { name }: Kind<"identExpr">): ConditionType => {
-    const known = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    return known ?? fail(part, `unknown variable ${name}; the variables are ${Object.keys(variables).join(", ")}`);
+    const type = Object.hasOwn(known, name) ? known[name] : undefined;
+    return type ?? fail(part, `unknown variable ${name}; ${describeVariables(known)}`);
   };
 
   const typeOfField = (part: Expr, { operand, field, testOnly }: Kind<"selectExpr">): ConditionType => {
@@ -105,6 +109,11 @@ function fieldOf(type: ConditionType, field: string): ConditionType | undefined 
   if (type === "map") return "string";
   const known = fields[type];
   return known !== undefined && Object.hasOwn(known, field) ? known[field] : undefined;
+}
+
+function describeVariables(known: Variables): string {
+  const names = Object.keys(known);
+  return names.length === 1 ? `the only variable is ${names[0]}` : `the variables are ${names.join(", ")}`;
 }
 
 function describeFields(type: ConditionType): string {

@@ -3,6 +3,7 @@ import { type CelInput, celEnv, isCelError, parse, plan } from "@bufbuild/cel";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ConditionError, checkParsedCondition } from "./check-condition.ts";
 import { createTimeMethods } from "./condition-clock.ts";
+import type { Variables } from "./condition-types.ts";
 import type { ParsedCondition } from "./expressions.ts";
 
 /** The maximum length of an expression, in characters. */
@@ -28,13 +29,15 @@ export interface ConditionContext {
 /**
  * Checks an expression. Returns the problem, as a phrase that follows the field's name, or undefined if the expression is
  * valid.
+ *
+ * @param known the variables; by default those of a condition.
  */
-export function checkCondition(expression: string): string | undefined {
+export function checkCondition(expression: string, known?: Variables): string | undefined {
   if (expression.length > maxLength) return `must be at most ${maxLength} characters`;
   // PostgreSQL stores no text with this character.
   if (expression.includes("\0")) return "must not contain the character U+0000";
   try {
-    checkParsedCondition(parseCondition(expression));
+    checkParsedCondition(parseCondition(expression), known);
     return undefined;
   } catch (error) {
     if (error instanceof ConditionError) return error.message;
@@ -54,10 +57,20 @@ export function compileCondition(expression: string): (context: ConditionContext
 
 /** Does the same with a condition that `parseCondition` returned, which takes most of the time. */
 export function compileParsedCondition(parsed: ParsedCondition): (context: ConditionContext) => boolean {
-  checkParsedCondition(parsed);
+  const holds = planExpression(parsed);
+  return ({ request, resource, subject, context }) =>
+    holds({ request: { time: timestampFromDate(request.time) }, resource, subject, context });
+}
+
+/** Does so with an expression over other variables, whose values the predicate gets. */
+export function planExpression(
+  parsed: ParsedCondition,
+  known?: Variables,
+): (values: Readonly<Record<string, CelInput>>) => boolean {
+  checkParsedCondition(parsed, known);
   const evaluate = plan(environment, parsed);
-  return ({ request, resource, subject, context }) => {
-    const answer = evaluate({ request: { time: timestampFromDate(request.time) }, resource, subject, context });
+  return (values) => {
+    const answer = evaluate(values);
     if (isCelError(answer)) throw answer;
     if (typeof answer !== "boolean") throw new ConditionError("evaluates to neither true nor false");
     return answer;

@@ -27,7 +27,11 @@ interface Overload {
 
 const overload = (answers: ConditionType, ...takes: readonly ConditionType[]): Overload => ({ takes, answers });
 
-export const variables: Readonly<Record<string, ConditionType>> = {
+/** The variables of an expression, with their types. */
+export type Variables = Readonly<Record<string, ConditionType>>;
+
+/** Those of a condition. */
+export const variables: Variables = {
   request: "request",
   resource: "resource",
   subject: "subject",

@@ -61,6 +61,7 @@ import { indexesOfTopLabels } from "./0130-labels-without-org.ts";
 import { createAccessRequests } from "./0138-access-requests.ts";
 import { createScimSources } from "./0143-scim-sources.ts";
 import { createAccessUses } from "./0140-access-uses.ts";
+import { addFirstSignIns } from "./0146-first-sign-ins.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
 import { createPastStates } from "./0133-past-states.ts";
@@ -165,6 +166,7 @@ export const migrations: Migrations = {
   "0138-access-requests": { up: createAccessRequests },
   "0140-access-uses": { up: createAccessUses },
   "0143-scim-sources": { up: createScimSources },
+  "0146-first-sign-ins": { up: addFirstSignIns },
 };
 
 /**

@@ -20,7 +20,7 @@ export const membershipDefinition = defineResource({
     key: ["org_id", "group_id", "member_id"],
     id: "member_id",
     columns: membershipColumns,
-    unread: [],
+    unread: ["inviter_org_id", "inviter_id"],
     select: selectMemberships,
     selectWithHidden: selectUnexpiredMemberships,
     called: levelOf("members", true),

@@ -4,7 +4,7 @@ import { defineResource, levelOf, placeBelow } from "../../standard-methods/defi
 import { orgDefinition } from "../orgs/definition.ts";
 import { identityProviderPath, toIdentityProvider } from "./message.ts";
 import { identityProviderColumns, selectIdentityProviders } from "./store.ts";
-import { orgById } from "../../paths/format-path.ts";
+import { byId, orgById } from "../../paths/format-path.ts";
 
 export const identityProviderDefinition = defineResource({
   type: "IdentityProvider",
@@ -24,10 +24,17 @@ export const identityProviderDefinition = defineResource({
     countedBy: "org_id",
     labels: "indexed",
     nameConstraints: ["identity_providers_name_key"],
+    joinsAnew: true,
   },
   toMessage: toIdentityProvider,
   pathOf: identityProviderPath,
-  logged: { joinedById: orgById },
+  logged: {
+    joinedById: (row) => ({
+      ...orgById(row),
+      // Entries from before first sign-ins have none.
+      first_sign_in_group_names: (row.first_sign_in_group_ids ?? []).map((id) => byId(id)),
+    }),
+  },
   fields: {
     issuer: text("identity_providers.issuer", { searched: true }),
     client_id: text("identity_providers.client_id"),

@@ -1,9 +1,10 @@
 import {
   type IdentityProvider,
+  IdentityProvider_OnFirstSignIn as OnFirstSignIn,
   IdentityProvider_TokenEndpointAuthMethod as Method,
 } from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
 import type { AuthMethod } from "../../identity/oidc/provider-client.ts";
-import { formatPath, orgPathName } from "../../paths/format-path.ts";
+import { byId, formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import type { IdentityProviderRow } from "./store.ts";
@@ -33,6 +34,22 @@ export function toIdentityProvider(row: IdentityProviderRow): IdentityProvider {
       row.token_endpoint_auth_method === null
         ? Method.TOKEN_ENDPOINT_AUTH_METHOD_UNSPECIFIED
         : methods[row.token_endpoint_auth_method],
+    ...firstSignInFields(row),
+  };
+}
+
+/** Entries of the log from before first sign-ins have nothing of it. */
+function firstSignInFields(row: IdentityProviderRow) {
+  const { first_sign_in_author_org_id: authorOrgId, first_sign_in_author_id: authorId } = row;
+  return {
+    subjectClaim: row.subject_claim ?? "",
+    onFirstSignIn: row.creates_members ? OnFirstSignIn.CREATE : OnFirstSignIn.REFUSE,
+    firstSignInCondition: row.first_sign_in_condition ?? "",
+    firstSignInGroupPaths: row.first_sign_in_group_names.map((name) =>
+      formatPath(patterns.Group, orgPathName(row), name),
+    ),
+    // Of any org, and may no longer exist.
+    firstSignInAuthorPath: authorId ? formatPath(patterns.Member, byId(authorOrgId ?? ""), byId(authorId)) : "",
   };
 }
 

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { isInOrgOf } from "../../database/org-key.ts";
 import { IdentityProvidersService } from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import { findIssuerProblem } from "../../identity/oidc/issuer.ts";
 import type { Sealer } from "../../identity/sealer.ts";
@@ -12,11 +13,13 @@ import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { createSponsors } from "../group-members/sponsor.ts";
 import { identityDefinition } from "../identities/definition.ts";
 import { selectIdentities } from "../identities/store.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { readSessionsOfIdentities } from "../sessions/store.ts";
 import { identityProviderDefinition } from "./definition.ts";
+import { changeFirstSignIn, readFirstSignIn, requireCondition, requireStableSubject } from "./first-sign-in.ts";
 import { identityProviderPath, toAuthMethodColumn } from "./message.ts";
 import type { IdentityProviderRow } from "./store.ts";
 
@@ -32,6 +35,7 @@ export function createIdentityProvidersService(
   dependencies: Dependencies,
 ): ServiceImpl<typeof IdentityProvidersService> {
   const { sealer, identityProviderNetworks } = dependencies;
+  const ofFirstSignIn = { ...dependencies, sponsors: createSponsors(dependencies) };
 
   /** Returns the columns of a secret; none for an empty one. */
   const sealed = (id: string, clientSecret: string) =>
@@ -39,24 +43,40 @@ export function createIdentityProvidersService(
 
   return createStandardService(IdentityProvidersService, dependencies, identityProviderDefinition, {
     scope: { kind: "parent" },
+    // An expression is a program.
+    startCheck: () => requireCondition,
     creation: {
       kind: "in org",
-      prepare: (transaction, _parent, providers, atItem) =>
-        mapItems(providers, atItem, ({ issuer, clientId, clientSecret, scopes, ...provider }) => {
+      prepare: (transaction, _parent, providers, atItem, checked) =>
+        mapItems(providers, atItem, async (provider, index) => {
+          const { issuer, clientId, clientSecret, scopes } = provider;
           const problem = findIssuerProblem(issuer, identityProviderNetworks);
           if (problem !== undefined) throw invalidField("identity_provider.issuer", problem, "issuer");
+          requireStableSubject(provider);
+          required(checked[index])();
+          const { columns: ofNewcomers, groups } = await readFirstSignIn(transaction, ofFirstSignIn, provider);
           const id = transaction.newId();
-          const token_endpoint_auth_method = toAuthMethodColumn(provider.tokenEndpointAuthMethod);
-          const email_trusted = provider.emailTrusted;
-          const own = { id, issuer, client_id: clientId, token_endpoint_auth_method, scopes, email_trusted };
-          const columns = { ...own, sealed_secret: null, ...sealed(id, clientSecret) };
-          return { columns, joined: joinedOrgColumns(transaction) };
+          const own = { id, issuer, client_id: clientId, subject_claim: provider.subjectClaim };
+          const columns = {
+            ...own,
+            token_endpoint_auth_method: toAuthMethodColumn(provider.tokenEndpointAuthMethod),
+            scopes,
+            email_trusted: provider.emailTrusted,
+            ...ofNewcomers,
+            sealed_secret: null,
+            ...sealed(id, clientSecret),
+          };
+          const first_sign_in_group_names = groups.map(({ name }) => name);
+          return { columns, joined: { ...joinedOrgColumns(transaction), first_sign_in_group_names } };
         }),
     },
 
-    async change(_transaction, row, { clientSecret, scopes, emailTrusted, tokenEndpointAuthMethod: method }) {
+    async change(transaction, row, provider) {
+      const { clientSecret, scopes, emailTrusted, tokenEndpointAuthMethod: method } = provider;
       const token_endpoint_auth_method = toAuthMethodColumn(method);
-      return { scopes, email_trusted: emailTrusted, token_endpoint_auth_method, ...sealed(row.id, clientSecret) };
+      const ofNewcomers = await changeFirstSignIn(transaction, ofFirstSignIn, row, provider);
+      const others = { scopes, email_trusted: emailTrusted, token_endpoint_auth_method };
+      return { ...others, ...ofNewcomers, ...sealed(row.id, clientSecret) };
     },
 
     beforeRemove: (transaction, rows) => removeIdentities(transaction, rows, dependencies),

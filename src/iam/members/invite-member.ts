@@ -17,6 +17,7 @@ import {
 import { requireUnlimited } from "../../access/escalation/require-within.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
 import type { LockedOrg } from "../../changes/author.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { secondsAfter } from "../../database/clock.ts";
 import { required } from "../../errors/required.ts";
 import { deleted, invalidField } from "../../errors/service-error.ts";
@@ -25,13 +26,15 @@ import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { stateForbids, stateOf } from "../../standard-methods/definition/lifecycle.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
-import type { ServedResource } from "../../standard-methods/rules.ts";
+import type { ResourceDependencies, ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { planCreation } from "../../standard-methods/write/create.ts";
 import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { writeRows } from "../../standard-methods/write/write-rows.ts";
+import { createGroupJoins, noteInviter } from "../group-members/invited-groups.ts";
+import { createSponsors } from "../group-members/sponsor.ts";
 import { memberDefinition } from "./definition.ts";
 import { type InvitationDependencies, type Issued, createDelivery } from "./deliver-invitation.ts";
 import { maxInvitationSeconds } from "./invitation-store.ts";
@@ -47,6 +50,7 @@ const defaultSeconds = 7 * 86_400;
 export function createInvitationMethods(served: ServedMembers, invitations: InvitationDependencies) {
   const { reader, dependencies } = served;
   const { issue, deliver } = createDelivery(dependencies.database, invitations);
+  const inviteInto = createInviteInto(dependencies);
 
   const inviteMember = async (request: InviteMemberRequest, context: HandlerContext): Promise<InviteMemberResponse> => {
     const org = targetOf(context, patterns.Org);
@@ -60,6 +64,7 @@ export function createInvitationMethods(served: ServedMembers, invitations: Invi
           await requireUnlimited(transaction, "invite people");
           const resources = { parents: [org], messages: [toInvited(member, transaction.org)], checked: [] };
           return planCreation(served, transaction, resources, alone, async ([row]: readonly MemberRow[]) => {
+            await inviteInto(transaction, required(row).id, request.groupPaths);
             const made = await issue(transaction, required(row));
             if (!request.validateOnly) issued = made;
             return create(InviteMemberResponseSchema, { member: toMember(required(row)) });
@@ -98,6 +103,22 @@ export function createInvitationMethods(served: ServedMembers, invitations: Invi
   };
 
   return { inviteMember, sendInvitation };
+}
+
+type InviteInto = (transaction: OrgTransaction, memberId: string, groupPaths: readonly string[]) => Promise<void>;
+
+/** Creates what invites a member into groups. */
+function createInviteInto(dependencies: ResourceDependencies): InviteInto {
+  const [sponsors, joins] = [createSponsors(dependencies), createGroupJoins(dependencies)];
+  return async (transaction, memberId, groupPaths) => {
+    const groups = await sponsors.findGroups(transaction, groupPaths, "group_paths");
+    if (groups.length === 0) return;
+    const { actorOrgId, actorId } = transaction.author;
+    const inviter = { orgId: required(actorOrgId), memberId: required(actorId) };
+    const ids = groups.map(({ id }) => id);
+    await joins.join(transaction, memberId, ids, inviter);
+    await noteInviter(transaction, memberId, inviter);
+  };
 }
 
 /**

@@ -16,6 +16,9 @@ import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { foldEmail } from "../../validation/email-address.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import { type InvitedGroup, leaveUnsponsored, readInvitedGroups } from "../group-members/invited-groups.ts";
+import type { Sponsors } from "../group-members/sponsor.ts";
 import { identityDefinition } from "../identities/definition.ts";
 import { memberDefinition } from "../members/definition.ts";
 import type { MemberRow } from "../members/store.ts";
@@ -50,6 +53,8 @@ export interface Invitations {
   find(secret: string): Promise<OpenInvitation | undefined>;
   /** Returns why a person cannot accept an invitation, as things are; undefined if it can. */
   findUnfit(invitation: OpenInvitation, person: InvitedPerson): Promise<Unfit | undefined>;
+  /** Returns the groups that the member joins, as far as who has invited it into them may then add to them. */
+  groupsOf(invitation: OpenInvitation): Promise<readonly InvitedGroup[]>;
   /**
    * Accepts an invitation.
    *
@@ -65,14 +70,16 @@ export interface Invitations {
   decline(secret: string, person: InvitedPerson, origin: Origin): Promise<void>;
 }
 
-interface InvitationDependencies {
+interface InvitationDependencies extends Pick<ResourceDependencies, "registry"> {
   readonly database: Database;
+  readonly sponsors: Pick<Sponsors, "lookAt">;
   readonly systemOrgId: string;
   /** The number of days during which a deleted member can be undeleted. */
   readonly retentionDays: number;
 }
 
-export function createInvitations({ database, systemOrgId, retentionDays }: InvitationDependencies): Invitations {
+export function createInvitations(dependencies: InvitationDependencies): Invitations {
+  const { database, systemOrgId, retentionDays, sponsors } = dependencies;
   const decide = createDecide(database, systemOrgId);
 
   return {
@@ -86,6 +93,9 @@ export function createInvitations({ database, systemOrgId, retentionDays }: Invi
       return judge(invitation, person, await readProvider(database.reads, person.providerId, orgIds, false));
     },
 
+    groupsOf: ({ customer_id, org_id: id, member_id: memberId }) =>
+      readInvitedGroups(database.reads, { customer_id, id }, memberId),
+
     accept: (secret, person, origin) =>
       decide(
         secret,
@@ -93,6 +103,7 @@ export function createInvitations({ database, systemOrgId, retentionDays }: Invi
         { origin, method: "tenantry/accept-invitation" },
         async (transaction, invitation, row, provider) => {
           const { db, org, revision, time } = transaction;
+          await leaveUnsponsored(transaction, dependencies, sponsors, row.id);
           const columns = { invitation_expire_time: null };
           const making = { transition: "activate", retentionDays, columns } as const;
           const { rows } = await makeTransitions({ db, org, revision, time }, memberDefinition, [row], making);

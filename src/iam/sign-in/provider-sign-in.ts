@@ -3,7 +3,12 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "../../database/database.ts";
 import { ServiceError, concerning } from "../../errors/service-error.ts";
-import type { OidcProvider, PersonClaims, ProviderClient } from "../../identity/oidc/provider-client.ts";
+import {
+  type OidcProvider,
+  type PersonClaims,
+  type ProviderClient,
+  readPersonClaims,
+} from "../../identity/oidc/provider-client.ts";
 import type { Sealer } from "../../identity/sealer.ts";
 import {
   type SignInProviderRow,
@@ -41,6 +46,15 @@ export interface SignedInPerson {
   readonly org: string | undefined;
   /** The person's identities, also those that it has not accepted; none for a person whom nobody has linked. */
   readonly identities: readonly LinkedIdentity[];
+  /** Set for somebody whom nobody has linked, at a provider that creates members: the provider, and all that it says. */
+  readonly newcomer?: Newcomer | undefined;
+}
+
+/** Somebody for whom a provider may create a member. */
+export interface Newcomer {
+  readonly provider: SignInProviderRow;
+  readonly subject: string;
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 export interface ProviderSignIn {
@@ -100,6 +114,9 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
   const orgNameOf = (row: SignInProviderRow): string | undefined =>
     row.org_id === systemOrgId ? undefined : row.org_name;
 
+  /** One of the installation serves all orgs, and creates members in none. */
+  const createsMembers = (row: SignInProviderRow): boolean => row.creates_members && row.org_id !== systemOrgId;
+
   const redirectUriOf = (id: string): string => `${issuer()}/sign-in/callback/${id}`;
 
   const find = async (id: string): Promise<SignInProviderRow> => {
@@ -119,7 +136,7 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       const provider = openProvider(sealer, row);
       const [state, nonce, verifier] = [randomText(), randomText(), randomText()];
       const secrets = { state, nonce, verifier };
-      const wishes = { email: returnPath === invitationPath, again };
+      const wishes = { scopes: scopesFor(returnPath === invitationPath, createsMembers(row)), again };
       const url = await providers.authorizationUrl(provider, redirectUriOf(providerId), secrets, wishes);
       const started: Started = {
         provider: providerId,
@@ -144,16 +161,26 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       const { nonce, verifier, returnPath } = openStarted(sealer, row, state, cookie);
       const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
       const secrets = { state, nonce, verifier };
-      const wishes = { email: returnPath === invitationPath };
-      const redeemed = providers.redeem(openProvider(sealer, row), response, secrets, wishes);
+      const isInvited = returnPath === invitationPath;
+      const redeemed = providers.redeem(openProvider(sealer, row), response, secrets, isInvited || createsMembers(row));
       const { subject, claims } = await redeemed.catch((error: unknown) => {
         throw orgNameOf(row) === undefined ? error : concerning(error, { orgId: row.org_id });
       });
       const identities = await findIdentities(database.reads, row, systemOrgId, subject);
+      const isNew = identities.length === 0 && !isInvited && createsMembers(row);
+      const newcomer = isNew ? { provider: row, subject, claims } : undefined;
+      const invited = isInvited ? readPersonClaims(claims) : undefined;
       const { issuer: ofProvider, display_name: providerName } = row;
-      return { issuer: ofProvider, subject, providerId, providerName, claims, org: orgNameOf(row), identities };
+      const who = { issuer: ofProvider, subject, providerId, providerName };
+      return { ...who, claims: invited, org: orgNameOf(row), identities, newcomer };
     },
   };
+}
+
+/** Which scopes a sign-in asks for besides those that are set. */
+function scopesFor(isInvited: boolean, createsMembers: boolean): readonly string[] {
+  if (isInvited) return ["email"];
+  return createsMembers ? ["email", "profile"] : [];
 }
 
 /** 256 random bits. */
@@ -169,8 +196,8 @@ function openProvider(sealer: Opener, row: SignInProviderRow): OidcProvider {
     const message = "the secret of the identity provider was encrypted with a key that this server does not have";
     throw new ServiceError("GRANT_INVALID", message);
   }
-  const authMethod = row.token_endpoint_auth_method;
-  return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), authMethod, scopes };
+  const { token_endpoint_auth_method: authMethod, subject_claim: subjectClaim } = row;
+  return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), authMethod, scopes, subjectClaim };
 }
 
 function openCookie(sealer: Opener, state: string, cookie: string | undefined): Started | undefined {

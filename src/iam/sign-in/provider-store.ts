@@ -15,13 +15,18 @@ export interface SignInProviderRow {
   readonly sealed_secret: Buffer | null;
   readonly token_endpoint_auth_method: AuthMethod | null;
   readonly scopes: readonly string[];
+  readonly subject_claim: string;
+  /** Whether it creates members, and of whom its condition is true then. */
+  readonly creates_members: boolean;
+  readonly first_sign_in_condition: string;
   /** The database's clock, in milliseconds. */
   readonly now: number;
 }
 
 const columns = sql`identity_providers.id, identity_providers.org_id, orgs.name as org_name, identity_providers.display_name,
   identity_providers.issuer, identity_providers.client_id, identity_providers.sealed_secret,
-  identity_providers.token_endpoint_auth_method, identity_providers.scopes,
+  identity_providers.token_endpoint_auth_method, identity_providers.scopes, identity_providers.subject_claim,
+  identity_providers.creates_members, identity_providers.first_sign_in_condition,
   ${clockMs} as now`;
 
 /** Returns the providers of the installation, and then those of an org by its name. */

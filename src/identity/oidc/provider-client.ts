@@ -36,6 +36,8 @@ export interface OidcProvider {
   /** Null for what the provider supports, Basic first. */
   readonly authMethod: AuthMethod | null;
   readonly scopes: readonly string[];
+  /** The claim of the ID token that is the subject; empty for `sub`. */
+  readonly subjectClaim: string;
 }
 
 /** What binds an authorization response to the browser that asked for it. */
@@ -48,8 +50,8 @@ interface SignInSecrets {
 
 /** What a sign-in asks of a provider besides who the person is. */
 interface SignInWishes {
-  /** Whether the address of the person is needed. */
-  readonly email: boolean;
+  /** The scopes that are asked for if the provider has them, besides those that are set. */
+  readonly scopes: readonly string[];
   /** Whether the person is to sign in again, as somebody else perhaps. */
   readonly again: boolean;
 }
@@ -57,10 +59,11 @@ interface SignInWishes {
 /** A person, as a provider describes it. */
 interface ProviderPerson {
   readonly subject: string;
-  /** What the provider says of its address: undefined if it was not asked for; each part, if the provider says nothing. */
-  readonly claims: PersonClaims | undefined;
+  /** What the provider says: the claims of the ID token and, if they were wanted and it has no address, those of the userinfo endpoint. */
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
+/** What a provider says of the address of a person: each part is undefined if it says nothing. */
 export interface PersonClaims {
   /** Empty for what is no text. */
   readonly email: string | undefined;
@@ -80,14 +83,10 @@ export interface ProviderClient {
    * Redeems the code of an authorization response, and returns the person of the ID token.
    *
    * @param response the URL to which the provider sent the browser.
+   * @param wantsAddress whether it is asked at its userinfo endpoint, if the ID token has no address.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
    */
-  redeem(
-    provider: OidcProvider,
-    response: URL,
-    secrets: SignInSecrets,
-    wishes: Pick<SignInWishes, "email">,
-  ): Promise<ProviderPerson>;
+  redeem(provider: OidcProvider, response: URL, secrets: SignInSecrets, wantsAddress: boolean): Promise<ProviderPerson>;
 }
 
 /** The maximum number of calls at once: of the providers of an org, and of all. A call takes a few seconds at most. */
@@ -108,15 +107,15 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
   };
 
   return {
-    authorizationUrl: (provider, redirectUri, { state, nonce, verifier }, { email, again }) =>
+    authorizationUrl: (provider, redirectUri, { state, nonce, verifier }, { scopes, again }) =>
       withSlot(provider.orgId, async () => {
         try {
           const configuration = await configure(provider);
-          const ofEmail = email && offersEmail(configuration) ? ["email"] : [];
+          const wished = scopes.filter((scope) => offersScope(configuration, scope));
           const url = buildAuthorizationUrl(configuration, {
             redirect_uri: redirectUri,
             response_type: "code",
-            scope: [...new Set(["openid", ...provider.scopes, ...ofEmail])].join(" "),
+            scope: [...new Set(["openid", ...provider.scopes, ...wished])].join(" "),
             ...(again && { prompt: "login" }),
             state,
             nonce,
@@ -131,7 +130,7 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
         }
       }),
 
-    redeem: (provider, response, { state, nonce, verifier }, { email }) =>
+    redeem: (provider, response, { state, nonce, verifier }, wantsAddress) =>
       withSlot(provider.orgId, async () => {
         try {
           const configuration = await configure(provider);
@@ -143,15 +142,15 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
           });
           const claims = tokens.claims();
           requireClaims(claims, provider.clientId);
-          const subject = claims?.sub;
-          if (subject === undefined || subject === "" || subject.includes("\0")) {
-            throw new ProviderError("the ID token names no subject");
-          }
-          if (!email) return { subject, claims: undefined };
+          const subject = readSubject(claims, provider.subjectClaim);
           const isAtUserInfo =
-            claims?.["email"] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
-          const told = isAtUserInfo ? await fetchUserInfo(configuration, tokens.access_token, subject) : claims;
-          return { subject, claims: readClaims({ ...told }) };
+            wantsAddress &&
+            claims?.["email"] === undefined &&
+            configuration.serverMetadata().userinfo_endpoint !== undefined;
+          if (!isAtUserInfo) return { subject, claims: { ...claims } };
+          const more = await fetchUserInfo(configuration, tokens.access_token, claims?.sub ?? "");
+          // Whether an address is verified is said where the address is.
+          return { subject, claims: { ...more, ...claims, email_verified: more.email_verified } };
         } catch (error) {
           throw explain(error);
         }
@@ -159,17 +158,41 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
   };
 }
 
-/** Whether a provider gives addresses, as most do. One that does not list its scopes is asked. */
-function offersEmail(configuration: Configuration): boolean {
-  return configuration.serverMetadata().scopes_supported?.includes("email") ?? true;
+/** Whether a provider has a scope. One that does not list its scopes is asked. */
+function offersScope(configuration: Configuration, scope: string): boolean {
+  return configuration.serverMetadata().scopes_supported?.includes(scope) ?? true;
+}
+
+const maxSubjectLength = 255;
+
+/**
+ * Returns who a person is, as the ID token says.
+ *
+ * @param claim that says so; empty for `sub`.
+ * @throws ProviderError
+ */
+function readSubject(claims: IDToken | undefined, claim: string): string {
+  const name = claim === "" ? "sub" : claim;
+  const subject = claims !== undefined && Object.hasOwn(claims, name) ? claims[name] : undefined;
+  if (typeof subject === "string" && subject !== "" && subject.length <= maxSubjectLength && !subject.includes("\0")) {
+    return subject;
+  }
+  const why = claim === "" ? "" : `, which is the subject_claim of this identity provider`;
+  throw new ProviderError(
+    `the ID token names no subject: no text of 1 to ${maxSubjectLength} characters is in its claim ${name}${why}`,
+  );
 }
 
 /** The longest name and address that are kept, in characters: they travel in a cookie. */
 const maxNameLength = 200;
 const maxEmailLength = 254;
 
-/** Reads claims, of which each may be anything. Some providers write `email_verified` as a text. */
-function readClaims({ email, email_verified: verified, name }: Readonly<Record<string, unknown>>): PersonClaims {
+/** Reads what claims say of an address, each of which may be anything. Some providers write `email_verified` as a text. */
+export function readPersonClaims({
+  email,
+  email_verified: verified,
+  name,
+}: Readonly<Record<string, unknown>>): PersonClaims {
   return {
     email: email === undefined ? undefined : typeof email === "string" && email.length <= maxEmailLength ? email : "",
     isVerified: verified === undefined ? undefined : verified === true || verified === "true",

@@ -45,12 +45,16 @@ export function createInvitationEndpoints(dependencies: InvitationEndpointDepend
 
   const show: Show = async (request, secret, invitation, problem) => {
     const person = people.read(request, secret);
+    const unfit = person && (await invitations.findUnfit(invitation, person));
+    // Who has the link alone is not told them.
+    const groups = person === undefined || unfit !== undefined ? [] : await invitations.groupsOf(invitation);
     return invitationPage({
       invitation,
       destination: { returnPath: invitationPath, org: invitation.org_name },
       providers: await providerSignIn.list(invitation.org_name),
       person,
-      unfit: person && (await invitations.findUnfit(invitation, person)),
+      unfit,
+      groups: groups.map((group) => group.display_name),
       ...(problem !== undefined && { problem }),
     });
   };

@@ -42,10 +42,13 @@ interface Shown {
   /** Who has signed in for the invitation, and why that person cannot accept it, if so. */
   readonly person?: InvitedPerson | undefined;
   readonly unfit?: Unfit | undefined;
+  /** The display names of the groups that a person who can accept joins. */
+  readonly groups: readonly string[];
   readonly problem?: string;
 }
 
-export function invitationPage({ invitation, destination, providers, person, unfit, problem }: Shown): string {
+export function invitationPage(shown: Shown): string {
+  const { invitation, destination, providers, person, unfit, groups, problem } = shown;
   const { org_display_name: org, member_display_name: member, email, invitation_expire_time: end } = invitation;
   const [orgPath, memberPath] = [
     `/orgs/${invitation.org_name}`,
@@ -61,7 +64,7 @@ ${problem === undefined ? "" : `<p role="alert">${escape(problem)}</p>`}
 <dt>You would be</dt><dd>${named(member)}, <code>${escape(memberPath)}</code></dd>
 <dt>For the address</dt><dd><code>${escape(email)}</code></dd>
 <dt>Until</dt><dd>${timeTag(end)}</dd></dl>
-${person === undefined ? `<p>Sign in with an account of this address. Nothing is accepted before you say so.</p>\n${waysOf(false)}` : decisionOf(person, invitation, unfit, waysOf)}
+${person === undefined ? `<p>Sign in with an account of this address. Nothing is accepted before you say so.</p>\n${waysOf(false)}` : decisionOf(person, invitation, unfit, groups, waysOf)}
 <section aria-labelledby="another-title"><h2 id="another-title">Another invitation?</h2>
 ${codeForm(true)}</section>
 </main>`,
@@ -72,6 +75,7 @@ function decisionOf(
   person: InvitedPerson,
   { id, email }: OpenInvitation,
   unfit: Unfit | undefined,
+  groups: readonly string[],
   waysOf: (again: boolean) => string,
 ): string {
   const who = describePerson(person);
@@ -79,13 +83,20 @@ function decisionOf(
 ${waysOf(true)}</section>`;
   if (unfit !== undefined) return `<p role="alert">${explain(unfit, who, email, person)}</p>\n${others}`;
   return `<p role="status">You are signed in as ${who}.</p>
-<form method="post" action="${decisionPath}">
+${groupsOf(groups)}<form method="post" action="${decisionPath}">
 <input type="hidden" name="invitation" value="${escape(id)}">
 <div class="choice"><button name="decision" value="accept">Accept</button>
 <button class="quiet" name="decision" value="decline">Decline</button></div>
 </form>
 <p>When you accept, you sign in with this account as the member, and owners of the org see when you do, and with which browser.</p>
 ${others}`;
+}
+
+function groupsOf(groups: readonly string[]): string {
+  if (groups.length === 0) return "";
+  return `<p>When you accept, you join ${groups.length === 1 ? "the group" : "the groups"} ${groups.map(named).join(", ")}, unless who invited you may not add
+members any more: ask then who manages the org.</p>
+`;
 }
 
 /** Names the person as the provider does. */

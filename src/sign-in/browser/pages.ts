@@ -1,6 +1,6 @@
 // The pages of the sign-in. They work without scripts, except for keys and sessions, which `docs/browser/account.js` reads with
 // the API.
-import type { ListedProvider, SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
+import type { ListedProvider } from "../../iam/sign-in/provider-sign-in.ts";
 import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
 import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
 import { type Destination, atHome, choicePath, signInPath } from "./return-path.ts";
@@ -58,20 +58,6 @@ ${hiddenFields(destination)}
 export function hiddenFields({ returnPath, org }: Destination): string {
   const ofOrg = org === undefined ? "" : `\n<input type="hidden" name="org" value="${escape(org)}">`;
   return `<input type="hidden" name="return_to" value="${escape(returnPath)}">${ofOrg}`;
-}
-
-/** The page for a person who signed in at a provider, and whom no member is linked with. */
-export function unlinkedPage({ providerName, issuer, subject }: SignedInPerson, destination: Destination): string {
-  return frame(
-    "Not linked",
-    `<main class="narrow">
-<h1>Not linked yet</h1>
-<p role="alert">You are signed in with ${named(providerName)}, but no member of this service has this identity. Ask an owner of your
-org to create an identity of your member, with the identity provider ${named(providerName)} and this subject:</p>
-<dl><dt>Issuer</dt><dd><code>${escape(issuer)}</code></dd><dt>Subject</dt><dd><code>${escape(subject)}</code></dd></dl>
-<p>${otherAccountLink(destination)}</p>
-</main>`,
-  );
 }
 
 /** The link to the page where a person signs in as somebody else, and then goes on. */

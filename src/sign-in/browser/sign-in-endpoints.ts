@@ -7,6 +7,7 @@ import type { Database } from "../../database/database.ts";
 import type { Account } from "../../iam/account/account.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
 import type { Invitations } from "../../iam/sign-in/invitations.ts";
+import type { FirstSignIns } from "../../iam/sign-in/first-sign-ins.ts";
 import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
 import type { SignInChoices } from "../../iam/sign-in/sign-in-choices.ts";
 import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
@@ -27,7 +28,8 @@ import { createAuthorizeEndpoints } from "../consent/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { createInvitationEndpoints } from "./invitation-endpoints.ts";
 import { clearCookie, readCookie, setCookie, setStartCookie, startCookie } from "./cookie.ts";
-import { keysPage, missingPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
+import { keysPage, missingPage, newKeyPage, signInPage } from "./pages.ts";
+import { unlinkedPage } from "./unlinked-pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import {
   type Destination,
@@ -47,6 +49,7 @@ export interface SignInDependencies {
   readonly browserSessions: BrowserSessions;
   readonly account: Account;
   readonly providerSignIn: ProviderSignIn;
+  readonly firstSignIns: FirstSignIns;
   readonly signInChoices: SignInChoices;
   readonly invitations: Invitations;
   readonly sealer: Pick<Sealer, "seal" | "open">;

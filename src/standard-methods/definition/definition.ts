@@ -166,6 +166,8 @@ export interface ResourceStorage {
   readonly pagesArePlannedOnce?: true;
   /** The request field with the time at which a row expires, for a resource that can expire. The column is `expire_time`. */
   readonly expireField?: string;
+  /** Set if an update can change what `select` joins besides the path: a row is then read again after it. */
+  readonly joinsAnew?: true;
 }
 
 /** `ResourceStorage` with the types of a table and its rows. */

@@ -127,11 +127,11 @@ async function writeRow<Table extends ResourceTable, Row extends ResourceRow, De
 ): Promise<Row> {
   const change = { columns, ...(isNamed(definition) && { fields: message as MessageShape<Desc> & NamedFields }) };
   const updated = { ...row, ...(await updateRow({ db, org, revision, time }, definition, row, change)) };
-  const { expireField } = definition.storage;
-  if (expireField === undefined) return updated;
+  const { expireField, joinsAnew = false } = definition.storage;
+  if (expireField === undefined && !joinsAnew) return updated;
   // The new expiry may have passed by the database's clock.
   const [kept] = await readByKeys(db, definition, [updated]);
-  if (kept === undefined) throw invalidExpiry(expireField);
+  if (kept === undefined) throw invalidExpiry(expireField ?? "");
   return kept;
 }
 

@@ -74,6 +74,7 @@ interface ProviderDialogProps {
 }
 
 function ChangeProviderDialog({ provider, onClose }: ProviderDialogProps) {
+  const { org } = useParams({ from: "/orgs/$org/identityProviders/$provider" });
   const update = useMutation(IdentityProvidersService.method.updateIdentityProvider, {
     // The secret stays in the form, and goes with it.
     gcTime: 0,
@@ -90,7 +91,7 @@ function ChangeProviderDialog({ provider, onClose }: ProviderDialogProps) {
         update.reset();
       }}
     >
-      <ProviderFields provider={provider} />
+      <ProviderFields org={`/orgs/${org}`} provider={provider} />
     </ChangeDialog>
   );
 }

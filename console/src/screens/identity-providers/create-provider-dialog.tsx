@@ -28,6 +28,7 @@ export function CreateProviderDialog({ org, open, onClose }: CreateProviderDialo
       ...readProviderFields(form),
       issuer: valueOf(form, "issuer"),
       clientId: valueOf(form, "client_id"),
+      subjectClaim: valueOf(form, "subject_claim"),
     };
     const { name: provider } = await create.mutateAsync({ parentPath: org, identityProvider });
     create.reset();
@@ -37,14 +38,20 @@ export function CreateProviderDialog({ org, open, onClose }: CreateProviderDialo
     <CreateDialog
       title={providerTexts.create}
       intro={providerTexts.createIntro}
-      fields={["issuer", "client_id", ...providerFields]}
+      fields={["issuer", "client_id", "subject_claim", ...providerFields]}
       open={open}
       onClose={onClose}
       onCreate={submit}
     >
       <TextField name="issuer" label={providerTexts.issuer} hint={providerTexts.issuerHint} spellCheck={false} />
       <TextField name="client_id" label={providerTexts.clientId} hint={providerTexts.clientIdHint} spellCheck={false} />
-      <ProviderFields />
+      <TextField
+        name="subject_claim"
+        label={providerTexts.subjectClaim}
+        hint={providerTexts.subjectClaimHint}
+        spellCheck={false}
+      />
+      <ProviderFields org={org} />
     </CreateDialog>
   );
 }

@@ -4,7 +4,8 @@ import { type InviteMemberResponse, MembersService } from "../../../../gen/iam/v
 import { invitationTexts } from "../../texts/invitation-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { SelectField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { listIn, SelectField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { GroupsField } from "../groups/groups-field.tsx";
 import { nameFromAddress } from "./name-from-address.ts";
 
 interface InviteDialogProps {
@@ -35,7 +36,7 @@ export function InviteDialog({ org, open, onClose, onInvited }: InviteDialogProp
       // A minute less, so that the longest time is not too long by the clock of the service.
       invitationExpireTime: timestampFromMs(Date.now() + days * dayMs - 60_000),
     };
-    onInvited(await invite.mutateAsync({ parentPath: org, member }));
+    onInvited(await invite.mutateAsync({ parentPath: org, member, groupPaths: listIn(form, "group_paths") }));
     invite.reset();
   };
   return (
@@ -43,7 +44,7 @@ export function InviteDialog({ org, open, onClose, onInvited }: InviteDialogProp
       title={invitationTexts.title}
       intro={invitationTexts.intro}
       submit={invitationTexts.invite}
-      fields={["email", "name", "display_name", "invitation_expire_time"]}
+      fields={["email", "name", "display_name", "invitation_expire_time", "group_paths"]}
       open={open}
       onClose={onClose}
       onSubmit={submit}
@@ -58,6 +59,7 @@ export function InviteDialog({ org, open, onClose, onInvited }: InviteDialogProp
       <TextField name="name" label={texts.fields.name} hint={invitationTexts.nameHint} />
       <TextField name="display_name" label={texts.fields.displayName} hint={texts.fields.displayNameHint} />
       <SelectField name="invitation_expire_time" label={invitationTexts.days} choices={ends} defaultValue="7" />
+      <GroupsField org={org} name="group_paths" label={invitationTexts.groups} hint={invitationTexts.groupsHint} />
     </FormDialog>
   );
 }

@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { isInOrgOf } from "../../database/org-key.ts";
+import { foldEmail } from "../../validation/email-address.ts";
+
+/** What an identity provider does at first sign-ins. */
+export interface FirstSignInRow {
+  readonly id: string;
+  readonly name: string;
+  readonly display_name: string;
+  readonly email_trusted: boolean;
+  readonly subject_claim: string;
+  readonly creates_members: boolean;
+  readonly first_sign_in_condition: string;
+  /** Those that still exist, in their order. */
+  readonly group_ids: readonly string[];
+  readonly first_sign_in_author_org_id: string | null;
+  readonly first_sign_in_author_id: string | null;
+}
+
+/** Reads an identity provider of the org of a write; undefined if it is gone. */
+export async function readFirstSignIn({ db, org }: OrgTransaction, id: string): Promise<FirstSignInRow | undefined> {
+  const { rows } = await sql<FirstSignInRow>`
+    select id, name, display_name, email_trusted, subject_claim, creates_members, first_sign_in_condition,
+      array(
+        select groups.id
+        from unnest(first_sign_in_group_ids) with ordinality as given (id, number)
+        join groups on groups.customer_id = ${org.customer_id} and groups.org_id = ${org.id} and groups.id = given.id
+        order by given.number
+      ) as group_ids,
+      first_sign_in_author_org_id, first_sign_in_author_id
+    from identity_providers
+    where ${isInOrgOf("identity_providers", org)} and id = ${id}`.execute(db);
+  return rows[0];
+}
+
+/** Returns those of some names that members of the org have, or had until they were deleted: those can be restored, and are in its log. */
+export async function readTakenNames(
+  { db, org }: OrgTransaction,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom("members")
+    .select("name")
+    .where(isInOrgOf("members", org))
+    .where("name", "in", names)
+    .execute();
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Reports whether a member of the org has an address. */
+export async function isAddressTaken({ db, org }: OrgTransaction, email: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from members
+    where ${isInOrgOf("members", org)} and email is not null and delete_time is null
+      and lower(email collate "C") = ${foldEmail(email)}
+    limit 1`.execute(db);
+  return rows.length > 0;
+}
