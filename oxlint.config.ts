@@ -14,6 +14,7 @@ const layers: readonly (readonly string[])[] = [
   ["authzen", "console", "org-files", "scim", "search", "sign-in"],
   [
     "config.ts",
+    "database-settings.ts",
     "client-settings.ts",
     "mail-settings.ts",
     "read-settings.ts",

@@ -2,12 +2,12 @@
 // environment.
 import { type Spec, type ValidatorSpec } from "envalid";
 import { type ClientConfig, clientSettings } from "./client-settings.ts";
+import { type DatabaseConfig, databaseSettings, readDatabaseConfig } from "./database-settings.ts";
 import { readSettings } from "./read-settings.ts";
 import { type MailConfig, mailSettings, readMailConfig } from "./mail-settings.ts";
 import { registry } from "./resource-registry.ts";
 import type { RateLimits } from "./rpc/limits/rate-limits.ts";
 import {
-  databaseUrl,
   file,
   integer,
   issuer,
@@ -26,10 +26,7 @@ import type { Limits } from "./standard-methods/definition/limits.ts";
 const settings = {
   HOST: text({ default: "127.0.0.1", desc: "Address to listen on; 0.0.0.0 for all." }),
   PORT: integer(0, 65_535, { default: 8080, desc: "Port to listen on; 0 for any free one." }),
-  DATABASE_URL: databaseUrl({
-    default: undefined,
-    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database?sslmode=verify-full, with several hosts where there are standbys. If unset, the service runs an embedded PostgreSQL in the data directory.",
-  }),
+  ...databaseSettings,
   TENANTRY_DATA: text({ default: "./data", desc: "Data directory: the operator's key, database, access snapshots." }),
   TENANTRY_LOG_LEVEL: oneOf(["fatal", "error", "warn", "info", "debug"], {
     default: "info",
@@ -115,7 +112,7 @@ const settings = {
   }),
   TENANTRY_PURGE_INTERVAL_MS: integer(100, 86_400_000, {
     default: 60_000,
-    desc: "How often resources past their purge time are removed, in milliseconds.",
+    desc: "The longest time until a server looks for what has ended or is past its purge time, in milliseconds. What a server knows of, it removes when that time comes.",
   }),
   TENANTRY_CHANGE_LOG_DAYS: integer(31, 36_500, {
     default: 400,
@@ -166,12 +163,6 @@ const settings = {
   TENANTRY_IDENTITY_PROVIDER_NETWORKS: networks("at which the identity providers of orgs may be"),
   TENANTRY_WEBHOOK_NETWORKS: networks("to which webhooks of orgs may deliver"),
   ...mailSettings,
-  TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
-    default: "on",
-    desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",
-  }),
-  TENANTRY_READ_CONNECTIONS: integer(1, 1_000, { default: 4, desc: "Database connections for reads." }),
-  TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
 
 function limitSettings(): Record<string, ValidatorSpec<number>> {
@@ -190,10 +181,9 @@ function readLimits(env: Readonly<Record<string, unknown>>): Limits {
   );
 }
 
-export interface Config extends RateLimits, MailConfig {
+export interface Config extends RateLimits, MailConfig, DatabaseConfig {
   readonly host: string;
   readonly port: number;
-  readonly databaseUrl: string | undefined;
   readonly dataDirectory: string;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug";
   readonly accessLog: boolean;
@@ -244,9 +234,6 @@ export interface Config extends RateLimits, MailConfig {
   readonly identityProviderNetworks: readonly string[];
   /** The same of the receivers of webhooks. */
   readonly webhookNetworks: readonly string[];
-  readonly prepareStatements: boolean;
-  readonly readConnections: number;
-  readonly writeConnections: number;
   /** Undefined for no traces. */
   readonly traces: TraceConfig | undefined;
 }
@@ -257,7 +244,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return {
     host: env.HOST,
     port: env.PORT,
-    databaseUrl: env.DATABASE_URL,
     dataDirectory: env.TENANTRY_DATA,
     logLevel: env.TENANTRY_LOG_LEVEL,
     accessLog: env.TENANTRY_ACCESS_LOG === "on",
@@ -300,9 +286,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     identityProviderNetworks: env.TENANTRY_IDENTITY_PROVIDER_NETWORKS ?? [],
     webhookNetworks: env.TENANTRY_WEBHOOK_NETWORKS ?? [],
     ...readMailConfig(env),
-    prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
-    readConnections: env.TENANTRY_READ_CONNECTIONS,
-    writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
+    ...readDatabaseConfig(env),
     traces: readTraceConfig(env),
   };
 }

@@ -10,6 +10,7 @@ const defaults = {
   host: "127.0.0.1",
   port: 8080,
   databaseUrl: undefined,
+  migrationDatabaseUrl: undefined,
   dataDirectory: "./data",
   logLevel: "info",
   accessLog: true,
@@ -53,7 +54,7 @@ const defaults = {
   webhookNetworks: [],
   mail: undefined,
   invitationMailsPerHour: 100,
-  prepareStatements: true,
+  preparedStatements: "on",
   readConnections: 4,
   writeConnections: 10,
   traces: undefined,
@@ -104,7 +105,7 @@ const others = [
   ["TENANTRY_DATA", "dataDirectory", "/var/lib/tenantry", "/var/lib/tenantry"],
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
   ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
-  ["TENANTRY_PREPARED_STATEMENTS", "prepareStatements", "off", false],
+  ["TENANTRY_PREPARED_STATEMENTS", "preparedStatements", "pooled", "pooled"],
   ["TENANTRY_ACCESS_MEMORY_MB", "accessMemoryBytes", "64", 64 * 1_048_576],
   ["TENANTRY_ACCESS_DISK_MB", "accessDiskBytes", "0", 0],
   ["TENANTRY_ANSWER_MEMORY_MB", "answerMemoryBytes", "0", 0],
@@ -190,7 +191,9 @@ describe("settings", () => {
 
   test("are all tested here", () => {
     const named = [...integers, ...others].map(([, field]) => field);
-    expect(new Set([...named, "limits", "mail", "traces"])).toEqual(new Set(Object.keys(defaults)));
+    expect(new Set([...named, "limits", "mail", "migrationDatabaseUrl", "traces"])).toEqual(
+      new Set(Object.keys(defaults)),
+    );
     expect(new Set(limits.map(([, type]) => type))).toEqual(new Set(Object.keys(defaults.limits)));
   });
 });
@@ -311,6 +314,19 @@ describe("other settings", () => {
   });
 });
 
+test("the role that migrates has the same kind of URL, and none without that of the role that serves", () => {
+  const url = "postgres://owner@db/iam?sslmode=verify-full";
+  const both = { DATABASE_URL: "postgres://localhost/iam", TENANTRY_MIGRATION_DATABASE_URL: url };
+  expect(readConfig(both).migrationDatabaseUrl).toBe(url);
+  expect(refusal({ TENANTRY_MIGRATION_DATABASE_URL: url })).toBe(
+    "DATABASE_URL must be set with TENANTRY_MIGRATION_DATABASE_URL: the same database, with the role that serves",
+  );
+  const wrong = "postgres://owner:hunter2@db/iam";
+  expect(refusal({ ...both, TENANTRY_MIGRATION_DATABASE_URL: wrong })).toMatch(
+    /^TENANTRY_MIGRATION_DATABASE_URL leads to another machine and has no sslmode/,
+  );
+});
+
 test.each([
   "iam.example.com",
   "ftp://iam.example.com",
@@ -394,9 +410,10 @@ describe("the help", () => {
   ];
 
   test("has a line with a description for every setting", () => {
-    const ofMail = ["TENANTRY_SMTP_URL", "TENANTRY_SMTP_FROM"];
+    // Those that need another one.
+    const withOthers = ["TENANTRY_SMTP_URL", "TENANTRY_SMTP_FROM", "TENANTRY_MIGRATION_DATABASE_URL"];
     const own = [...integers, ...limits, ...others].map(([variable]) => variable);
-    const variables = [...own, ...ofMail, ...clients, ...ofTraces];
+    const variables = [...own, ...withOthers, ...clients, ...ofTraces];
     const listed = lines.map((line) => /^ {2}(\S+) +\S.*\.( Default: \S+)?$/.exec(line)?.[1]);
     expect(new Set(listed)).toEqual(new Set(variables));
     expect(listed).toHaveLength(variables.length);
@@ -407,9 +424,9 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The URLs of the database and of the service, the origins, the proxies, the issuer, the networks, the file of keys, the API key, the mail
+    // The two URLs of the database and that of the service, the origins, the proxies, the issuer, the networks, the file of keys, the API key, the mail
     // server with its sender and the port of metrics have none, nor have those of the command line, and five of traces.
-    expect(shown).toHaveLength(lines.length - 17 - ofCommandLine.length);
+    expect(shown).toHaveLength(lines.length - 18 - ofCommandLine.length);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: undefined });
   });

@@ -86,8 +86,8 @@ export const notLed: readonly NotLed[] = [
   { start: "src/iam/sign-in/open-invitations.ts readInvitation", reason: secret },
   { start: "src/jobs/operations-job.ts find", reason: job },
   { start: "src/jobs/purge/", reason: job },
+  { start: "lookup find_next_purges", reason: job },
   { start: "src/resources/sweeps/store.ts findNextSweeps", reason: job },
-  { start: "src/resources/sweeps/store.ts queuePurges", reason: job },
   {
     start: "src/events/access-events/write-events.ts readOrgs",
     reason: "Calls that were refused name orgs, which may not exist.",

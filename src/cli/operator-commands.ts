@@ -59,9 +59,10 @@ export function createOperatorCommands(config: Config, output: Output): Operator
         const { applied } = await running.migrate();
         print(applied.length === 0 ? "Nothing to migrate." : `Migrated: ${applied.join(", ")}`);
         // Where servers have a role that may not.
-        const { database } = running;
-        const days = await readDaysToKeep(database.reads, { kept: config.changeLogDays, held: config.heldLogDays });
-        const dropped = await dropPartitions(database, days);
+        const dropped = await running.asOwner(async (database) => {
+          const days = await readDaysToKeep(database.reads, { kept: config.changeLogDays, held: config.heldLogDays });
+          return dropPartitions(database, days);
+        });
         if (dropped.length > 0) print(`Dropped old entries of the change log: ${dropped.join(", ")}`);
       }),
 

@@ -56,6 +56,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** Runs something with the role that owns the tables, as far as that is known. */
+export type AsOwner = <Result>(run: (database: Database) => Promise<Result>) => Promise<Result>;
+
 export interface DatabaseActivity {
   readonly pools: readonly PoolActivity[];
   readonly statements: Pick<StatementTimes, "entries">;
@@ -70,6 +73,11 @@ export interface DatabaseOptions {
   readonly maxWriteConnections: number;
   /** Whether connections keep statements that return. A pooler that shares connections may not allow it. Default: true. */
   readonly prepareStatements?: boolean;
+  /**
+   * Whether a pooler gives each transaction any connection, so that transactions set what connections would ask for otherwise, and nothing
+   * is heard of other servers. Default: if statements are not kept.
+   */
+  readonly isPooled?: boolean;
   /** Whether a standby is as good, for a command that reads. Default: false. */
   readonly acceptsStandby?: boolean;
   readonly onConnectionError: (message: string) => void;
@@ -90,6 +98,8 @@ const timeouts = Object.entries(settings).map(([name, value]) => `${name}=${valu
  * takes four times as long as running them. A plan that was made for an empty table must not scan it when it has grown.
  */
 const ofLookups = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off"];
+/** A lookup that waits for a lock fails before its deadline: otherwise, the server would count as silent, and its connections be discarded. */
+const limitsOfLookups = ["lock_timeout=4s", "statement_timeout=8s"];
 /**
  * A select of a resource joins the tables of its paths among the first five, and then those that it takes names from. Where keys or
  * paths find the rows, the latter need no other order, but to compare all orders of eight tables takes the planner 4 ms instead
@@ -118,12 +128,12 @@ interface OpenOptions {
 interface PoolOptions extends OpenOptions {
   readonly address: DatabaseAddress;
   readonly max: number;
-  readonly prepareStatements: boolean;
+  readonly isPooled: boolean;
   /** Called for a connection that fails while it is idle. */
   readonly onError: (error: Error) => void;
 }
 
-function createPool({ address, max, prepareStatements, onError, pipeline = false, more = [] }: PoolOptions) {
+function createPool({ address, max, isPooled, onError, pipeline = false, more = [] }: PoolOptions) {
   const pool = new pg.Pool({
     ...address.config,
     Client: address.Client,
@@ -135,7 +145,7 @@ function createPool({ address, max, prepareStatements, onError, pipeline = false
     idleTimeoutMillis: 60_000,
     ...keptAlive,
     // A pooler does not pass them on, or refuses a connection that asks for them.
-    ...(prepareStatements && { options: [...timeouts, ...more].map((setting) => `-c ${setting}`).join(" ") }),
+    ...(!isPooled && { options: [...timeouts, ...more].map((setting) => `-c ${setting}`).join(" ") }),
   });
   pool.on("error", onError);
   // A connection that breaks while it is in use fails its statement. Without a listener, the event would also end the
@@ -145,7 +155,7 @@ function createPool({ address, max, prepareStatements, onError, pipeline = false
 }
 
 /** Returns a function that creates pools of one address, and what they are doing. */
-function createOpener(options: Pick<PoolOptions, "address" | "prepareStatements" | "onError">) {
+function createOpener(options: Pick<PoolOptions, "address" | "isPooled" | "onError">) {
   const pools: PoolActivity[] = [];
   const freshness = createFreshness();
   const open = (name: string, max: number, more: OpenOptions = {}): WatchedPool => {
@@ -157,19 +167,20 @@ function createOpener(options: Pick<PoolOptions, "address" | "prepareStatements"
 }
 
 /** Creates the connection pools. The first statement opens the first connection. */
-export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): Database {
+  const { prepareStatements = true, isPooled = !prepareStatements } = options;
   let closing = false;
   // Errors of connections are ignored while the pools close.
   const onError = (error: Error): void => void (closing || options.onConnectionError(error.message));
   const address = addressOf(options.connection, options.acceptsStandby);
-  const { pools, open } = createOpener({ address, prepareStatements, onError });
+  const { pools, open } = createOpener({ address, isPooled, onError });
   const names = prepareStatements ? new StatementNames() : undefined;
   const watch = createConnectionWatch();
   const shared = { watch, deadlineMs, times: createStatementTimes() };
   // A pooler that knows no prepared statements may not expect several statements at once either.
   const forReads = open("reads", options.maxReadConnections, { pipeline: prepareStatements });
   // Where connections cannot ask for them.
-  const ofTransactions = prepareStatements ? {} : { settings };
+  const ofTransactions = isPooled ? { settings } : {};
   const readPool = createConnectionPool({ ...shared, watched: forReads, names: undefined, ...ofTransactions });
   // Other names than those of writes, so that neither takes those of the other.
   const listNames = prepareStatements ? new StatementNames() : undefined;
@@ -177,7 +188,9 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   // Every request looks up its caller and its target: not behind lists, which may take long.
   const lookupPool = createConnectionPool({
     ...shared,
-    watched: open("lookups", options.maxReadConnections, { more: [...ofLookups, ...settingsByKey] }),
+    watched: open("lookups", options.maxReadConnections, {
+      more: [...ofLookups, ...limitsOfLookups, ...settingsByKey],
+    }),
     names: undefined,
   });
   const forWrites = open("writes", options.maxWriteConnections, { pipeline: prepareStatements, more: settingsByKey });
@@ -189,7 +202,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     names: undefined,
   });
   const ofHints = { Client: address.Client, settings: { ...address.config, ...ofOneConnection } };
-  const hints = createHints(ofHints, prepareStatements, onError);
+  const hints = createHints(ofHints, !isPooled, onError);
   const reads = new Kysely<Schema>({ dialect: readPool.dialect });
   const writes = new Kysely<Schema>({ dialect: writePool.dialect });
   return {
@@ -259,7 +272,7 @@ export async function checkServer(database: Database): Promise<string> {
     .catch((cause: unknown) => {
       throw isRefusedByPooler(cause)
         ? new Error(
-            `a pooler in front of the database refuses settings of connections (${cause.message}); set TENANTRY_PREPARED_STATEMENTS=off`,
+            `a pooler in front of the database refuses settings of connections (${cause.message}); set TENANTRY_PREPARED_STATEMENTS to pooled, or to off if it knows no prepared statements`,
             { cause },
           )
         : cause;

@@ -1,9 +1,22 @@
 import { join } from "node:path";
+import type { Kysely } from "kysely";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { type Database, checkServer, openDatabase, openForMigration } from "../database/database.ts";
+import {
+  type AsOwner,
+  type Database,
+  type DatabaseOptions,
+  checkServer,
+  openDatabase,
+  openForMigration,
+} from "../database/database.ts";
 import type { ConnectionSettings } from "../database/primary-client.ts";
 import { type Migrated, migrate } from "../database/migrate.ts";
+import { readRole } from "../database/migration/applied.ts";
+import { requireKeptStatements } from "../database/kept-statements.ts";
+import { isSameDatabase } from "../database/same-database.ts";
+import type { Schema } from "../database/schema.ts";
+import { requireTableRights } from "../database/table-rights.ts";
 import { findRunningServer } from "../database/embedded/find-running-server.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../database/embedded/start-embedded-postgres.ts";
 import type { WhenDatabaseAnswers } from "./wait-for-database.ts";
@@ -13,8 +26,12 @@ export interface RunningDatabase {
   readonly database: Database;
   /** What its connections are opened with. */
   readonly connection: ConnectionSettings;
+  /** The same for what changes the schema, whose role may be another one. */
+  readonly ownerConnection: ConnectionSettings;
   /** Migrates the database to the schema of this version. */
   readonly migrate: () => Promise<Migrated>;
+  /** Runs something with the role that owns the tables. If that is another one, it has connections of its own meanwhile. */
+  readonly asOwner: AsOwner;
   readonly close: () => Promise<void>;
 }
 
@@ -85,37 +102,78 @@ async function connectTo(
   config: Config,
   { logger, whenAnswers, stopping, embedded, acceptsStandby = false }: ConnectOptions,
 ): Promise<RunningDatabase> {
-  const database = openDatabase({
-    connection,
-    acceptsStandby,
-    prepareStatements: config.prepareStatements,
+  const { migrationDatabaseUrl: ownerUrl } = config;
+  const ownerConnection = ownerUrl === undefined ? connection : { connectionString: ownerUrl };
+  const open = (at: ConnectionSettings, limits: Pick<DatabaseOptions, "maxReadConnections" | "maxWriteConnections">) =>
+    openDatabase({
+      connection: at,
+      acceptsStandby,
+      prepareStatements: config.preparedStatements !== "off",
+      isPooled: config.preparedStatements !== "on",
+      ...limits,
+      onConnectionError: (message) => logger.warn({ reason: message }, "a database connection failed"),
+    });
+  const database = open(connection, {
     maxReadConnections: config.readConnections,
     maxWriteConnections: config.writeConnections,
-    onConnectionError: (message) => logger.warn({ reason: message }, "a database connection failed"),
   });
-  const migrateDatabase = async (): Promise<Migrated> => {
-    const db = openForMigration(connection);
-    try {
-      return await migrate(db, { logger, signal: stopping });
-    } finally {
-      await db.destroy();
-    }
-  };
   const close = async (): Promise<void> => {
     await database.close();
     await embedded?.stop();
   };
   try {
+    const check = async (): Promise<string> => {
+      const version = await checkServer(database);
+      if (config.preparedStatements === "pooled") await requireKeptStatements(database);
+      return version;
+    };
     const version = await whenAnswers(() =>
-      checkServer(database).catch((cause: unknown) => {
+      check().catch((cause: unknown) => {
         const isNamed = config.databaseUrl !== undefined;
         throw isNamed ? new Error("Cannot use the database in DATABASE_URL.", { cause }) : cause;
       }),
     );
     logger.info({ version, embedded: config.databaseUrl === undefined }, "connected to PostgreSQL");
-    return { database, connection, migrate: migrateDatabase, close };
+    return {
+      database,
+      connection,
+      ownerConnection,
+      async migrate() {
+        const db = openForMigration(ownerConnection);
+        try {
+          if (ownerUrl !== undefined) await requireSameDatabase(db, database);
+          const migrated = await migrate(db, { logger, signal: stopping });
+          if (ownerUrl !== undefined) await requireTableRights(database.reads, await readRole(db));
+          return migrated;
+        } finally {
+          await db.destroy();
+        }
+      },
+      async asOwner(run) {
+        if (ownerUrl === undefined) return run(database);
+        const owner = open(ownerConnection, { maxReadConnections: 1, maxWriteConnections: 1 });
+        try {
+          await requireSameDatabase(owner.writes, database);
+          return await run(owner);
+        } finally {
+          await owner.close();
+        }
+      },
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Checks that both URLs lead to one database: otherwise, one would be migrated that nothing serves. */
+async function requireSameDatabase(owner: Kysely<Schema>, { reads }: Database): Promise<void> {
+  const isSame = await isSameDatabase(owner, reads).catch((cause: unknown) => {
+    throw new Error("Cannot use the database in TENANTRY_MIGRATION_DATABASE_URL.", { cause });
+  });
+  if (isSame) return;
+  throw new Error(
+    "TENANTRY_MIGRATION_DATABASE_URL leads to another database or schema than DATABASE_URL: both must name the same one on the same server, the first with the role that owns its tables",
+  );
 }

@@ -48,7 +48,7 @@ export async function startInstallation(
   await whenAnswers(() => checkMigrated(running, registry, logger));
 
   const logDays = { kept: config.changeLogDays, held: config.heldLogDays };
-  const { held: heldLog, ...changeLog } = startChangeLogJob({ database, logDays, logger });
+  const { held: heldLog, ...changeLog } = startChangeLogJob({ database, asOwner: running.asOwner, logDays, logger });
   jobs.push({ name: "change-log", ...changeLog });
 
   const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);

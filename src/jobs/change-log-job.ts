@@ -1,7 +1,7 @@
-// The job that keeps the partitions of the change log. Every server runs it, at its start and then a few times a day. A role that does not own
-// the log leaves partitions to `tenantry migrate`.
+// The job that keeps the partitions of the change log. Every server runs it, at its start and then a few times a day. A server that has no
+// role which owns the log leaves partitions to `tenantry migrate`.
 import type { Logger } from "pino";
-import type { Database } from "../database/database.ts";
+import type { AsOwner, Database } from "../database/database.ts";
 import { type LogDays, findHolding, readDaysToKeep } from "../database/held-log.ts";
 import { readClock } from "../database/clock.ts";
 import { removeOldRows } from "../database/old-rows.ts";
@@ -10,6 +10,7 @@ import { type Repetition, repeat } from "../timers/repeat.ts";
 
 interface ChangeLogJobOptions {
   readonly database: Database;
+  readonly asOwner: AsOwner;
   readonly logDays: LogDays;
   readonly logger: Logger;
 }
@@ -24,30 +25,35 @@ const intervalMs = 6 * 3_600_000;
 /** With fewer months left, a server says that it needs a migration. */
 const fewMonths = 12;
 
-export function startChangeLogJob({ database, logDays, logger }: ChangeLogJobOptions): ChangeLogJob {
+export function startChangeLogJob({ database, asOwner, logDays, logger }: ChangeLogJobOptions): ChangeLogJob {
   const held = { webhooks: 0 };
   const run = async (signal: AbortSignal): Promise<void> => {
     const found = await readLogState(database.reads, logDays.kept);
     const days = found.expired === 0 ? logDays.kept : await readDaysToKeep(database.reads, logDays);
     const state = days === logDays.kept ? found : await readLogState(database.reads, days);
-    const { isOwner, monthsLeft, expired } = state;
+    const { monthsLeft, expired } = state;
     const holding = days === logDays.kept ? [] : await findHolding(database.reads, logDays, maxHolding);
     await removeOldRows(database.writes, oldStates(days), await readClock(database.writes), signal);
     held.webhooks = holding.length;
     if (holding.length > 0) logger.warn({ days, logDays, webhooks: holding.slice(0, shownHolding) }, isHeld);
-    if (!isOwner) {
-      if (monthsLeft >= fewMonths && expired === 0) return;
-      return logger.warn({ monthsLeft, expired }, notOwner);
-    }
-    await createPartitions(database.writes);
-    const dropped = expired === 0 ? [] : await dropPartitions(database, days);
-    if (dropped.length > 0) logger.info({ dropped }, "dropped old entries of the change log");
+    const dropped = await asOwner((owner) => keepPartitions(owner, days));
+    if (dropped === undefined) {
+      if (monthsLeft < fewMonths || expired > 0) logger.warn({ monthsLeft, expired }, notOwner);
+    } else if (dropped.length > 0) logger.info({ dropped }, "dropped old entries of the change log");
   };
   const onError = (err: unknown): void =>
     logger.error({ err }, "failed to keep the partitions of the change log; trying again");
   const repetition = repeat(run, { intervalMs, onError });
   repetition.runOnce().catch(onError);
   return { ...repetition, held };
+}
+
+/** Creates the partitions of the next months, and drops those that are too old. Returns these; undefined if the role may do neither. */
+async function keepPartitions(database: Database, days: number): Promise<readonly string[] | undefined> {
+  const { isOwner, expired } = await readLogState(database.reads, days);
+  if (!isOwner) return undefined;
+  await createPartitions(database.writes);
+  return expired === 0 ? [] : dropPartitions(database, days);
 }
 
 const dayMs = 86_400_000;
@@ -64,4 +70,4 @@ const isHeld =
   "the change log is kept for longer than TENANTRY_CHANGE_LOG_DAYS for webhooks with hold_retention; what they have not delivered within TENANTRY_HELD_LOG_DAYS more is removed";
 
 const notOwner =
-  "the role of this server may not create and drop partitions of the change log: run tenantry migrate with the role that owns the tables. Writes fail when no month is left, and expired partitions are past TENANTRY_CHANGE_LOG_DAYS";
+  "the role of this server may not create and drop partitions of the change log: set TENANTRY_MIGRATION_DATABASE_URL to the role that owns the tables, or run tenantry migrate with it. Writes fail when no month is left, and expired partitions are past TENANTRY_CHANGE_LOG_DAYS";

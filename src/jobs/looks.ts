@@ -8,9 +8,17 @@ export interface Looks {
   /**
    * @param hasWorked whether there was something to do. There may be more then.
    * @param nextInMs when the next work is due, if that is known.
+   * @param tookMs how long the look itself took. One that had to pass over many rows is not followed at once, whatever is due.
    */
-  end(hasWorked: boolean, nextInMs?: number): void;
+  end(hasWorked: boolean, nextInMs?: number, tookMs?: number): void;
 }
+
+/** How soon a look is repeated that failed, however rarely it would come otherwise: what it has not seen may be due. */
+export const retryMs = 1_000;
+
+/** How many times as long as a look the database rests after it, up to some time. */
+const restsPerLook = 10;
+const longestRestMs = 10_000;
 
 interface LooksOptions {
   /** Returns how many transactions of this server have ended that may have written. */
@@ -27,14 +35,16 @@ export function createLooks(options: LooksOptions): Looks {
   let writesSeen = -1;
   let waitMs = 0;
   let nextAt = -Infinity;
+  let restsUntil = -Infinity;
   return {
-    isDue: () => writes() !== writesSeen || clock() >= nextAt,
+    isDue: () => clock() >= restsUntil && (writes() !== writesSeen || clock() >= nextAt),
     begin() {
       const now = writes();
       if (now !== writesSeen) waitMs = 0;
       writesSeen = now;
     },
-    end(hasWorked, nextInMs = Infinity) {
+    end(hasWorked, nextInMs = Infinity, tookMs = 0) {
+      restsUntil = clock() + Math.min(restsPerLook * tookMs, longestRestMs, longestMs);
       waitMs = hasWorked ? 0 : Math.min(Math.max(waitMs * 2, firstMs), longestMs);
       nextAt = clock() + Math.min(waitMs, Math.max(nextInMs, 0));
     },

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Repetition, repeat } from "../timers/repeat.ts";
 import { createRuns } from "../timers/runs.ts";
-import type { Looks } from "./looks.ts";
+import { type Looks, retryMs } from "./looks.ts";
 
 /** What there is to do. */
 export interface Found<Item> {
@@ -30,9 +30,6 @@ interface PeriodicJobOptions<Item> {
  */
 export type PeriodicJob = Repetition<number>;
 
-/** How soon it searches again when a search has failed, however rarely `looks` would. */
-const retryMs = 1_000;
-
 export function createPeriodicJob<Item>(options: PeriodicJobOptions<Item>): PeriodicJob {
   const { find, work, intervalMs, looks, logger, failure } = options;
   const runs = createRuns();
@@ -42,7 +39,6 @@ export function createPeriodicJob<Item>(options: PeriodicJobOptions<Item>): Peri
     let done = 0;
     looks?.begin();
     const { items, nextInMs } = await find().catch((error: unknown) => {
-      // What was not seen is looked for again soon, not when the last look has said.
       looks?.end(false, retryMs);
       throw error;
     });

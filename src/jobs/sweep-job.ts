@@ -4,7 +4,13 @@ import type { Logger } from "pino";
 import { serviceAuthor } from "../changes/author.ts";
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
-import { type SweptScope, findNextSweeps, postponeSweep, queuePurges } from "../resources/sweeps/store.ts";
+import {
+  type NextSweep,
+  type SweptScope,
+  findNextSweeps,
+  postponeSweep,
+  queueSweep,
+} from "../resources/sweeps/store.ts";
 import { sweep } from "../resources/sweeps/sweep.ts";
 import { splitDue } from "./due.ts";
 import { createLooks } from "./looks.ts";
@@ -20,6 +26,9 @@ interface SweepJobOptions {
 const scopesPerRun = 20;
 const stepsPerRun = 20;
 
+/** The longest time between two looks. */
+const longestMs = 60_000;
+
 const author = serviceAuthor("tenantry/sweep");
 
 export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOptions): PeriodicJob {
@@ -32,11 +41,10 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
       return writeInOrg(db, locks, author, (transaction) => sweep(transaction, dependencies, scope));
     });
 
-  const find = async (): Promise<Found<SweptScope>> => {
-    await queuePurges(database, scopesPerRun);
-    return splitDue(await findNextSweeps(database.reads, scopesPerRun));
-  };
-  const work = async (scope: SweptScope, signal: AbortSignal): Promise<number> => {
+  const find = async (): Promise<Found<NextSweep>> =>
+    splitDue(await findNextSweeps(database.reads, scopesPerRun, longestMs));
+  const work = async (scope: NextSweep, signal: AbortSignal): Promise<number> => {
+    if (!scope.isQueued) await queueSweep(database.writes, scope);
     try {
       let steps = 1;
       while ((await step(scope)) && steps < stepsPerRun && !signal.aborted) steps++;
@@ -48,6 +56,6 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
       throw error;
     }
   };
-  const looks = createLooks({ writes: database.activity.writes });
+  const looks = createLooks({ writes: database.activity.writes, longestMs });
   return createPeriodicJob({ find, work, intervalMs, looks, logger, failure: "failed to sweep orgs and projects" });
 }

@@ -49,6 +49,7 @@ const rules: readonly Rule[] = [
     exceptions: {
       "src/database/embedded/owner-lock.ts": [1, "tells whose the embedded server is, which is one process"],
       "src/database/partitions.ts": [2, "is about the tables of one server, not about rows"],
+      "src/database/same-database.ts": [2, "asks whether two connections lead to one server"],
       "src/database/migration/migration-lock.ts": [1, "is about the tables of one server, not about rows"],
       "src/standard-methods/write/write-call.ts": [2, "is about a request id without a row; a group only tries it"],
     },

@@ -80,12 +80,27 @@ describe("a connection", () => {
     }
   });
 
-  test("gets them in each transaction, shorter ones in lists, where a pooler may have set others", async () => {
+  test("of a lookup waits for a lock for less than its deadline, after which all silent connections would be discarded", async () => {
+    const database = shared();
+    const limits = "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock";
+    expect(await database.readPrepared("limits", limits, [])).toEqual([{ statement: "8s", lock: "4s" }]);
+    await sql`create table things as select 1 as one`.execute(database.writes);
+    await database.writes.transaction().execute(async (db) => {
+      await sql`lock table things in access exclusive mode`.execute(db);
+      const lookup = database.readPrepared("things", "select one from things", []);
+      await expect(lookup).rejects.toMatchObject({ code: "55P03" });
+    });
+  });
+
+  test.each([
+    ["none", { prepareStatements: false }],
+    ["its statements", { isPooled: true }],
+  ])("gets them in each transaction, shorter ones in lists, behind a pooler that keeps %s", async (_what, mode) => {
     const { url, drop } = await createTestDatabase();
     const connection = { connectionString: url };
     const database = openDatabase({
       connection,
-      prepareStatements: false,
+      ...mode,
       maxReadConnections: 1,
       maxWriteConnections: 1,
       onConnectionError() {},

@@ -114,7 +114,7 @@ test("a server without rights on the schema serves, goes on when months pass, an
 test("a server without rights on the schema that has to migrate says what to do", async () => {
   const { url, runtime, migrateAs } = await createRolesDatabase();
   await expect(migrateAs("runtime")).rejects.toThrow(
-    `the database could not be migrated: 0001-resources failed, and was rolled back: the role ${runtime} may not change the schema. Run "tenantry migrate" with the DATABASE_URL of the role that owns the tables, then start again`,
+    `the database could not be migrated: 0001-resources failed, and was rolled back: the role ${runtime} may not change the schema. Set TENANTRY_MIGRATION_DATABASE_URL to the role that owns the tables, or run "tenantry migrate" with it, then start again`,
   );
   await migrateAs("owner");
   const next = { up: async (): Promise<void> => {} };

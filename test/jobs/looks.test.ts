@@ -41,6 +41,20 @@ test("a write that ends while it looks makes it look again", () => {
   expect(place.pass(8)).toEqual([0, 1, 3, 4, 5, 7]);
 });
 
+test("a look that took long is not followed for ten times as long, whatever is written or due", () => {
+  let [writes, nowMs] = [0, 0];
+  const looks = createLooks({ writes: () => writes, clock: () => nowMs });
+  looks.begin();
+  nowMs = 500;
+  looks.end(false, 100, 500);
+  writes++;
+  const dueAt = Array.from({ length: 100 }, (_, index) => 500 + index * 500).find((at) => {
+    nowMs = at;
+    return looks.isDue();
+  });
+  expect(dueAt).toBe(500 + 10 * 500);
+});
+
 test("it looks when what it has seen is due, and as long as there is something to do", () => {
   const dueAt = 100;
   const { pass } = createSeconds((second) =>

@@ -10,10 +10,21 @@ import { onTestFinished } from "vitest";
 import { freePort } from "./free-port.ts";
 import { startSilentProxy } from "./silent-proxy.ts";
 
-export const hasPgBouncer = spawnSync("pgbouncer", ["--version"]).status === 0;
+const { status, stdout } = spawnSync("pgbouncer", ["--version"], { encoding: "utf8" });
 
-/** Starts PgBouncer until the end of the test, and returns the URL of the database behind it. */
-export async function startPgBouncer(databaseUrl: string, connections: number): Promise<string> {
+export const hasPgBouncer = status === 0;
+
+const [, major = "0", minor = "0"] = /PgBouncer (\d+)\.(\d+)/.exec(stdout ?? "") ?? [];
+
+/** Whether it can keep prepared statements, as from version 1.21 on. */
+export const keepsStatements = hasPgBouncer && (Number(major) > 1 || Number(minor) >= 21);
+
+/**
+ * Starts PgBouncer until the end of the test, and returns the URL of the database behind it.
+ *
+ * @param keptStatements how many prepared statements each connection has, if PgBouncer can keep them; 0 for none.
+ */
+export async function startPgBouncer(databaseUrl: string, connections: number, keptStatements = 0): Promise<string> {
   // PostgreSQL listens on a socket whose clients it knows by their user, which is not that of PgBouncer.
   const proxy = await startSilentProxy(databaseUrl);
   const { hostname, port: databasePort, username, pathname } = new URL(proxy.url);
@@ -32,6 +43,7 @@ export async function startPgBouncer(databaseUrl: string, connections: number): 
     "pool_mode = transaction",
     `default_pool_size = ${connections}`,
     "max_client_conn = 200",
+    ...(keepsStatements ? [`max_prepared_statements = ${keptStatements}`] : []),
   ];
   await writeFile(config, `${lines.join("\n")}\n`);
   await chmod(directory, 0o755);

@@ -13,8 +13,23 @@ export interface SilentProxy {
   close(): void;
 }
 
-/** @param ownPort the port of the proxy; by default, a free one. */
-export async function startSilentProxy(databaseUrl: string, ownPort = 0): Promise<SilentProxy> {
+/** Sees what the ends of a connection send. */
+export interface Observer {
+  readonly fromClient: (bytes: Buffer) => void;
+  readonly fromServer: (bytes: Buffer) => void;
+}
+
+const unobserved: Observer = { fromClient: () => {}, fromServer: () => {} };
+
+/**
+ * @param ownPort the port of the proxy; by default, a free one.
+ * @param observe called for each connection.
+ */
+export async function startSilentProxy(
+  databaseUrl: string,
+  ownPort = 0,
+  observe: () => Observer = () => unobserved,
+): Promise<SilentProxy> {
   const target = new URL(databaseUrl);
   const directory = target.searchParams.get("host");
   const port = Number(target.port || 5432);
@@ -29,11 +44,13 @@ export async function startSilentProxy(databaseUrl: string, ownPort = 0): Promis
     client.on("end", () => isSilentForGood || client.end());
     if (isSilentForGood) return void client.on("error", () => {}).resume();
     const upstream = net.connect({ ...address, noDelay: true });
-    const forward = (to: net.Socket) => (bytes: Buffer) => {
+    const { fromClient, fromServer } = observe();
+    const forward = (to: net.Socket, see: (bytes: Buffer) => void) => (bytes: Buffer) => {
+      see(bytes);
       if (own === generation && !to.destroyed) to.write(bytes);
     };
-    client.on("data", forward(upstream));
-    upstream.on("data", forward(client));
+    client.on("data", forward(upstream, fromClient));
+    upstream.on("data", forward(client, fromServer));
     for (const socket of [client, upstream]) socket.on("error", () => {});
     client.on("close", () => {
       sockets.delete(client);

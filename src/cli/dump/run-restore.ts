@@ -73,9 +73,9 @@ export async function restoreDump(
   const progress = createRowProgress(progressStream);
   const keysFile = secretKeysFileOf(dataDirectory, secretKeysFile);
   const text = readDumpFile(file, options);
-  await withDatabase(async ({ connection, migrate }) => {
+  await withDatabase(async ({ ownerConnection, migrate }) => {
     let undo: () => Promise<void> = async () => {};
-    const loaded = await loadDump(connection, text, {
+    const loaded = await loadDump(ownerConnection, text, {
       logger,
       signal,
       progress,

@@ -109,7 +109,7 @@ async function explain({ db }: MigrationRun, name: string, cause: unknown): Prom
   const failed = `the database could not be migrated: ${name} failed, and was rolled back`;
   if (!isDenied(cause)) return new Error(failed, { cause });
   return new Error(
-    `${failed}: the role ${await readRole(db).catch(() => "of DATABASE_URL")} may not change the schema. Run "tenantry migrate" with the DATABASE_URL of the role that owns the tables, then start again`,
+    `${failed}: the role ${await readRole(db).catch(() => "of DATABASE_URL")} may not change the schema. Set TENANTRY_MIGRATION_DATABASE_URL to the role that owns the tables, or run "tenantry migrate" with it, then start again`,
     { cause },
   );
 }

@@ -3,7 +3,7 @@ import type { Schema } from "../../database/schema.ts";
 import type { SigningKeys } from "../../database/token-tables.ts";
 import { keyIdInColumn } from "../../database/sealed-columns.ts";
 import { keyIdOfSealed } from "../sealer.ts";
-import { readClock } from "../../database/clock.ts";
+import { clockMs, readClock } from "../../database/clock.ts";
 
 /** A signing key. Its times are in milliseconds of the database's clock. */
 export interface SigningKeyRow extends Pick<Selectable<SigningKeys>, "id" | "algorithm" | "public_key" | "sealed_key"> {
@@ -26,14 +26,14 @@ export async function lockSigningKeys(db: Transaction<Schema>): Promise<void> {
 
 /** Reads all keys that there ever were. */
 export async function readSigningKeys(db: Kysely<Schema>): Promise<PublishedKeys> {
-  const now = await readClock(db);
-  const rows = await db
+  const found = await db
     .selectFrom("signing_keys")
     .select(["id", "algorithm", "public_key", "sealed_key"])
-    .select([inMs("active_time").as("active_time"), inMs("retire_time").as("retire_time")])
+    .select([inMs("active_time").as("active_time"), inMs("retire_time").as("retire_time"), clockMs.as("now")])
     .orderBy("create_time")
     .execute();
-  return { rows, now: Date.parse(now) };
+  const now = found[0]?.now ?? Date.parse(await readClock(db));
+  return { rows: found.map(({ now: _, ...row }) => row), now };
 }
 
 export async function insertSigningKey(db: Transaction<Schema>, row: SigningKeyRow, now: number): Promise<void> {

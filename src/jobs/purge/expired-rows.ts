@@ -17,8 +17,10 @@ import type { ResourceDefinition } from "../../standard-methods/definition/defin
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { type EndSearch, type FoundEnds, findExpired, findExpiredRoleBindings } from "./find-purgeable.ts";
+import { type SelectPurgeable, selectBindingsOfCustomers, selectExpired } from "./find-purgeable.ts";
 import {
+  type Time,
+  isBindingExpired,
   isExpiredApiKey,
   isExpiredInvitation,
   isExpiredMembership,
@@ -33,10 +35,11 @@ import { unitsInOrgs } from "./units-in-orgs.ts";
 interface Expiring<Row> {
   readonly kind: string;
   readonly definition: ResourceDefinition;
-  readonly isExpired: (now: Date | string) => RawBuilder<boolean>;
+  readonly isExpired: (now: Time) => RawBuilder<boolean>;
   /** Selects rows, including those that have ended. */
   readonly select: (db: Kysely<Schema>) => RowsQuery<Row>;
-  readonly find: (db: Kysely<Schema>, search: EndSearch) => Promise<FoundEnds>;
+  /** How those are found that have ended, the first that finds some. */
+  readonly selects: readonly SelectPurgeable<{ readonly org_id: string }>[];
   /** Removes rows that have ended, and records that. */
   readonly remove: (transaction: OrgTransaction, rows: readonly Row[]) => Promise<void>;
 }
@@ -66,7 +69,7 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
       definition: membershipDefinition,
       isExpired: isExpiredMembership,
       select: selectKeptMemberships,
-      find: findExpired(membershipDefinition, isExpiredMembership),
+      selects: [selectExpired(membershipDefinition, isExpiredMembership)],
       remove: removing(membershipDefinition),
     }),
     createTask(dependencies, {
@@ -74,7 +77,7 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
       definition: roleBindingDefinition,
       isExpired: isExpiredRoleBinding,
       select: selectKeptRoleBindings,
-      find: findExpiredRoleBindings,
+      selects: [selectExpired(roleBindingDefinition, isBindingExpired), selectBindingsOfCustomers],
       // Bindings on a customer that is removed may not have expired.
       remove: removing(roleBindingDefinition, ({ expire_time: end }, { lockTime }) =>
         end !== null && end <= lockTime ? end : null,
@@ -85,7 +88,7 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
       definition: apiKeyDefinition,
       isExpired: isExpiredApiKey,
       select: selectApiKeys,
-      find: findExpired(apiKeyDefinition, isExpiredApiKey),
+      selects: [selectExpired(apiKeyDefinition, isExpiredApiKey)],
       remove: removing(apiKeyDefinition),
     }),
     createTask(dependencies, {
@@ -93,7 +96,7 @@ export function createExpiryTasks(dependencies: PurgeTaskDependencies): PurgeTas
       definition: sessionDefinition,
       isExpired: isExpiredSession,
       select: selectAllSessions,
-      find: findExpired(sessionDefinition, isExpiredSession),
+      selects: [selectExpired(sessionDefinition, isExpiredSession)],
       remove: removing(sessionDefinition),
     }),
   ];
@@ -107,7 +110,7 @@ function createInvitationsTask(dependencies: PurgeTaskDependencies): PurgeTask {
     definition: memberDefinition,
     isExpired: isExpiredInvitation,
     select: selectMembers,
-    find: findExpired(memberDefinition, isExpiredInvitation, "invitation_expire_time"),
+    selects: [selectExpired(memberDefinition, isExpiredInvitation, "invitation_expire_time")],
     async remove(transaction, members) {
       const { db, org, revision, time } = transaction;
       const { rows } = await makeTransitions({ db, org, revision, time }, memberDefinition, members, making);
@@ -121,16 +124,20 @@ function createInvitationsTask(dependencies: PurgeTaskDependencies): PurgeTask {
 
 function createTask<Row extends object>(
   dependencies: PurgeTaskDependencies,
-  { kind, definition, isExpired, select, find, remove }: Expiring<Row>,
+  { kind, definition, isExpired, select, selects, remove }: Expiring<Row>,
 ): PurgeTask {
-  const { database, rowsPerStep, aheadMs, onNextEnd } = dependencies;
+  const { database, rowsPerStep } = dependencies;
   return {
     kind,
+    selects,
     async find(leftOut, now) {
-      const found = await find(database.reads, { leftOut, now, limit: searchSize(rowsPerStep), aheadMs });
-      onNextEnd(found.nextMs);
-      return unitsInOrgs(dependencies, found.places, rowsPerStep, async (transaction, places) => {
-        const isWanted = sql<boolean>`(${isOneOf(definition, places)} and ${isExpired(transaction.org.lockTime)})`;
+      const search = { leftOut, now, limit: searchSize(rowsPerStep) };
+      let places: readonly { readonly org_id: string }[] = [];
+      for (const selectEnded of selects) {
+        if (places.length === 0) places = (await selectEnded(search).execute(database.reads)).rows;
+      }
+      return unitsInOrgs(dependencies, places, rowsPerStep, async (transaction, some) => {
+        const isWanted = sql<boolean>`(${isOneOf(definition, some)} and ${isExpired(transaction.org.lockTime)})`;
         const { rows } = await transaction.db.executeQuery(select(transaction.db).where(isWanted).compile());
         await remove(transaction, rows);
         return { rows: rows.length, resources: rows.length };

@@ -7,17 +7,21 @@ import { required } from "../../errors/required.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
-import { hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
+import { type Time, hasNoOrg, isPastCustomer, isPurgeable, orgStays } from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
-import { secondsAfter } from "../../database/clock.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
-export interface Search {
-  /** By the database's clock, when the run began: what was found is checked again by the time of its lock. */
-  readonly now: string;
+interface Search {
+  /** By the database's clock: what was found is checked again by the time of its lock. */
+  readonly now: Time;
+  /** Until when what is found can be purged. Default: now. */
+  readonly until?: Time;
   readonly leftOut: readonly string[];
   readonly limit: number;
 }
+
+/** Selects what can be purged, the longest overdue first, with when that began or begins. */
+export type SelectPurgeable<Row> = (search: Search) => RawBuilder<Row & { readonly ends: Date }>;
 
 /** The location of a row in an org: its key. */
 interface Place {
@@ -28,121 +32,61 @@ interface PlaceWithId extends Place {
   readonly id: string;
 }
 
-/** A search for what ends by itself. */
-export interface EndSearch extends Search {
-  /** How long before their ends rows are looked for, in milliseconds. */
-  readonly aheadMs: number;
-}
+/** Whether the org of a row stays. A value, and not a join, so that rows are always read in the order of their ends. */
+const ofOrgThatStays = (table: string, customer: string, now: Time) => sql<boolean>`(
+  select ${orgStays(now)} from orgs
+  where orgs.customer_id = ${sql.ref(`${table}.${customer}`)} and orgs.id = ${sql.ref(`${table}.org_id`)})`;
 
-export interface FoundEnds {
-  /** What has ended. */
-  readonly places: Place[];
-  /** The time until the next end, in milliseconds; Infinity if there is none within the search. */
-  readonly nextMs: number;
-}
-
-interface WithEnd {
-  readonly ends: Date;
-}
-
-/** Splits rows, in the order of their ends, by the time of the search. */
-function splitByEnd(rows: readonly (Place & WithEnd)[], now: string): FoundEnds {
-  const nowMs = Date.parse(now);
-  const next = rows.find(({ ends }) => ends.getTime() > nowMs);
-  return {
-    places: rows.filter(({ ends }) => ends.getTime() <= nowMs),
-    nextMs: next === undefined ? Infinity : next.ends.getTime() - nowMs,
-  };
-}
-
-/** Returns the function that finds rows of a resource that have ended or soon do, which their column `end` says. */
-export function findExpired(
+/** Returns what selects rows of a resource that have ended, which their column `end` says. */
+export function selectExpired(
   { storage: { table, key } }: ResourceDefinition,
-  isExpired: (now: Date) => RawBuilder<boolean>,
+  isExpired: (now: Time) => RawBuilder<boolean>,
   end = "expire_time",
-): (db: Kysely<Schema>, search: EndSearch) => Promise<FoundEnds> {
+): SelectPurgeable<Place> {
   const columnOf = (name: string) => sql.ref(`${table}.${name}`);
   const customer = required(customerColumnOf(table));
-  return async (db, { leftOut, now, limit, aheadMs }) => {
-    const { rows } = await sql<Place & WithEnd>`
-      select ${sql.join(key.map(columnOf))}, ${columnOf(end)} as ends
-      from orgs join ${sql.table(table)} on ${columnOf(customer)} = orgs.customer_id and ${columnOf("org_id")} = orgs.id
-      where ${isExpired(secondsAfter(now, aheadMs / 1000))} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
-      order by ${columnOf(end)} limit ${limit}`.execute(db);
-    return splitByEnd(rows, now);
-  };
+  return ({ leftOut, now, until = now, limit }) => sql`
+    select ${sql.join(key.map(columnOf))}, ${columnOf(end)} as ends from ${sql.table(table)}
+    where ${isExpired(until)} and ${ofOrgThatStays(table, customer, now)} and ${columnOf("org_id")} <> ${noneOf(leftOut)}
+    order by ${columnOf(end)} limit ${limit}`;
 }
 
-/** Runs two selects, because each condition has its own index. */
-export async function findExpiredRoleBindings(
-  db: Kysely<Schema>,
-  { leftOut, now, limit, aheadMs }: EndSearch,
-): Promise<FoundEnds> {
-  const places = db
-    .selectFrom("orgs")
-    .innerJoin("role_bindings", (join) =>
-      join
-        .onRef("role_bindings.org_customer_id", "=", "orgs.customer_id")
-        .onRef("role_bindings.org_id", "=", "orgs.id"),
-    )
-    .select(["role_bindings.org_id", "role_bindings.id"])
-    .where(orgStays(now))
-    .where("role_bindings.org_id", "<>", noneOf(leftOut));
-  const expiring = await places
-    .select(sql<Date>`role_bindings.expire_time`.as("ends"))
-    .where(sql<boolean>`role_bindings.expire_time <= ${secondsAfter(now, aheadMs / 1000)}`)
-    .orderBy("role_bindings.expire_time")
-    .limit(limit)
-    .execute();
-  const found = splitByEnd(expiring, now);
-  if (found.places.length > 0) return found;
-  const ofCustomers = await places
-    .innerJoin("customers", "customers.id", "role_bindings.customer_id")
-    .where(isPastCustomer(now))
-    .orderBy("customers.purge_time")
-    .limit(limit)
-    .execute();
-  return { ...found, places: ofCustomers };
-}
+/** Selects role bindings on customers that can be purged: whether those of orgs have expired has another index. */
+export const selectBindingsOfCustomers: SelectPurgeable<PlaceWithId> = ({ leftOut, now, until = now, limit }) => sql`
+  select role_bindings.org_id, role_bindings.id, customers.purge_time as ends
+  from customers join role_bindings on role_bindings.customer_id = customers.id
+    join orgs on orgs.customer_id = role_bindings.org_customer_id and orgs.id = role_bindings.org_id
+  where ${isPastCustomer(until)} and ${orgStays(now)} and orgs.id <> ${noneOf(leftOut)}
+  order by customers.purge_time limit ${limit}`;
 
-/**
- * Finds purgeable resources in orgs. Kysely types a statement by its one table, so this is written for members and used for all
- * resources that are soft-deleted.
- */
-export async function findPurgeableIn(
-  db: Kysely<Schema>,
+/** Returns what selects purgeable resources in orgs. */
+export function selectPurgeableIn(
   registry: ResourceRegistry,
   definition: ResourceDefinition,
-  { leftOut, limit, now }: Search,
-): Promise<PlaceWithId[]> {
-  return db
-    .selectFrom("orgs")
-    .innerJoin(`${definition.storage.table as "members"} as due`, (join) =>
-      join.onRef("due.customer_id", "=", "orgs.customer_id").onRef("due.org_id", "=", "orgs.id"),
-    )
-    .select(["due.org_id", "due.id"])
-    .where(isPurgeable(now, registry, definition, "due"))
-    .where(orgStays(now))
-    .where("due.org_id", "<>", noneOf(leftOut))
-    .orderBy("due.purge_time")
-    .limit(limit)
-    .execute();
+): SelectPurgeable<PlaceWithId> {
+  return ({ leftOut, now, until = now, limit }) => sql`
+    select due.org_id, due.id, due.purge_time as ends from ${sql.table(definition.storage.table)} as due
+    where ${isPurgeable(until, registry, definition, "due")} and ${ofOrgThatStays("due", "customer_id", now)}
+      and due.org_id <> ${noneOf(leftOut)}
+    order by due.purge_time limit ${limit}`;
 }
 
-export async function findPurgeableOrgs(
-  db: Kysely<Schema>,
-  registry: ResourceRegistry,
-  { leftOut, limit, now }: Search,
-): Promise<OrgKey[]> {
-  return db
-    .selectFrom("orgs")
-    .select(["customer_id", "id"])
-    .where(isPurgeable(now, registry, orgDefinition))
-    .where("id", "<>", noneOf(leftOut))
-    .orderBy("purge_time")
-    .limit(limit)
-    .execute();
+export function selectPurgeableOrgs(registry: ResourceRegistry): SelectPurgeable<OrgKey> {
+  return ({ leftOut, now, until = now, limit }) => sql`
+    select customer_id, id, purge_time as ends from orgs
+    where ${isPurgeable(until, registry, orgDefinition)} and id <> ${noneOf(leftOut)}
+    order by purge_time limit ${limit}`;
 }
+
+export const selectPurgeableCustomers: SelectPurgeable<{ readonly id: string }> = ({
+  leftOut,
+  now,
+  until = now,
+  limit,
+}) => sql`
+  select id, purge_time as ends from customers
+  where ${isPastCustomer(until)} and ${hasNoOrg} and id <> ${noneOf(leftOut)}
+  order by purge_time limit ${limit}`;
 
 /** The location of a row: a position in its table. Another row may take it when this one has moved or is removed. */
 export interface RowPlace {
@@ -169,21 +113,6 @@ export async function findRowsOfOrg(
     found.push(...rows.map(({ place }) => ({ table, place })));
   }
   return found;
-}
-
-export async function findPurgeableCustomers(
-  db: Kysely<Schema>,
-  { leftOut, limit, now }: Search,
-): Promise<{ id: string }[]> {
-  return db
-    .selectFrom("customers")
-    .select("id")
-    .where(isPastCustomer(now))
-    .where(hasNoOrg)
-    .where("id", "<>", noneOf(leftOut))
-    .orderBy("purge_time")
-    .limit(limit)
-    .execute();
 }
 
 const noneOf = (ids: readonly string[]) => sql<string>`all(${ids}::uuid[])`;

@@ -5,8 +5,8 @@ import { customerColumnOf } from "../../database/org-key.ts";
 import { type ResourceDefinition, columnsReferringTo } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
-/** A time that was read from the database's clock. */
-type Time = Date | string;
+/** A time that was read from the database's clock, or an expression for one. */
+export type Time = Date | string | RawBuilder<Date>;
 
 /**
  * Returns the condition that a resource is past its purge time, and that nothing keeps it: projects and orgs wait until the providers
@@ -55,6 +55,7 @@ export const isExpiredSession = (now: Time) => sql<boolean>`sessions.expire_time
 /** A customer without orgs. A soft-deleted org counts as one. */
 export const hasNoOrg = sql<boolean>`not exists (select from orgs where orgs.customer_id = customers.id)`;
 
+export const isBindingExpired = (now: Time) => sql<boolean>`role_bindings.expire_time <= ${now}`;
+
 /** A role binding that has expired, or on a customer that is past its purge time. */
-export const isExpiredRoleBinding = (now: Time) =>
-  sql<boolean>`(role_bindings.expire_time <= ${now} or customers.purge_time <= ${now})`;
+export const isExpiredRoleBinding = (now: Time) => sql<boolean>`(${isBindingExpired(now)} or ${isPastCustomer(now)})`;

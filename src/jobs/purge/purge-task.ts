@@ -1,6 +1,7 @@
 import type { Database } from "../../database/database.ts";
 import type { Installation } from "../../identity/installation.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import type { SelectPurgeable } from "./find-purgeable.ts";
 
 /** What is purged: `invitations`, `memberships`, `roleBindings`, `expiredApiKeys`, `sessions`, or the plural of a resource, such as `projects`. */
 export type PurgeKind = string;
@@ -28,10 +29,12 @@ export interface PurgeUnit {
 /** Finds and removes one kind of rows. */
 export interface PurgeTask {
   readonly kind: PurgeKind;
+  /** What `find` selects from. The job asks them when there is something to find. */
+  readonly selects: readonly SelectPurgeable<object>[];
   /**
    * Returns some units outside of the scopes to leave out, the longest overdue first; empty if there are none.
    *
-   * @param now by the database's clock, when the run began.
+   * @param now by the database's clock, when it was found that there are some.
    */
   readonly find: (leftOut: readonly string[], now: string) => Promise<PurgeUnit[]>;
 }
@@ -44,10 +47,6 @@ export interface PurgeTaskDependencies {
   readonly retentionDays: number;
   /** The maximum number of rows that one transaction removes. */
   readonly rowsPerStep: number;
-  /** How long before their ends rows are looked for that end by themselves, in milliseconds. */
-  readonly aheadMs: number;
-  /** Called with the time until the next of these ends, in milliseconds. */
-  readonly onNextEnd: (delayMs: number) => void;
 }
 
 /** Returns how many rows to search for at once: enough for several transactions, because a search costs more than reading them. */

@@ -2,7 +2,7 @@ import { purgeAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerDefinition } from "../../iam/customers/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { findPurgeableCustomers } from "./find-purgeable.ts";
+import { selectPurgeableCustomers } from "./find-purgeable.ts";
 import { type PurgeTask, type PurgeTaskDependencies, type Removed, searchSize } from "./purge-task.ts";
 import { emptyCustomer, lockPurgeableCustomer, removeCustomer } from "./store.ts";
 
@@ -14,9 +14,11 @@ export function createPurgeableCustomersTask(dependencies: PurgeTaskDependencies
   const { database, rowsPerStep } = dependencies;
   return {
     kind: "customers",
+    selects: [selectPurgeableCustomers],
     async find(leftOut, now) {
-      const found = await findPurgeableCustomers(database.reads, { leftOut, now, limit: searchSize(rowsPerStep) });
-      return found.map(({ id }) => ({ scope: id, remove: () => removePurgeableCustomer(dependencies, id) }));
+      const search = { leftOut, now, limit: searchSize(rowsPerStep) };
+      const { rows } = await selectPurgeableCustomers(search).execute(database.reads);
+      return rows.map(({ id }) => ({ scope: id, remove: () => removePurgeableCustomer(dependencies, id) }));
     },
   };
 }

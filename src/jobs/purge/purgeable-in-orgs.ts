@@ -2,7 +2,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { findPurgeableIn } from "./find-purgeable.ts";
+import { selectPurgeableIn } from "./find-purgeable.ts";
 import { type PurgeTask, type PurgeTaskDependencies, type Removed, searchSize } from "./purge-task.ts";
 import { readPurgeable, removePurgeable, removeOwnedRows } from "./store.ts";
 import { unitsInOrgs } from "./units-in-orgs.ts";
@@ -27,14 +27,12 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
     return { rows: owned + rows.length, resources: rows.length };
   };
 
+  const select = selectPurgeableIn(registry, definition);
   return {
     kind: resourceTypes[type].plural,
+    selects: [select],
     async find(leftOut, now) {
-      const found = await findPurgeableIn(database.reads, registry, definition, {
-        leftOut,
-        now,
-        limit: searchSize(rowsPerStep),
-      });
+      const { rows: found } = await select({ leftOut, now, limit: searchSize(rowsPerStep) }).execute(database.reads);
       const removeAt = (transaction: OrgTransaction, places: readonly (typeof found)[number][]): Promise<Removed> =>
         remove(
           transaction,

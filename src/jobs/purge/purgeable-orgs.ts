@@ -8,7 +8,7 @@ import { lockCustomersFirst } from "../../changes/write-locks.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
+import { type RowPlace, selectPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
 import { type PurgeTask, type PurgeTaskDependencies, type Removed, nothing, searchSize } from "./purge-task.ts";
 import { orgTablesOf } from "./org-tables.ts";
 import { deleteRowsOfOrg, hasChanges, lockPurgeableOrg, removeOrg, removeUsageWith } from "./store.ts";
@@ -29,11 +29,13 @@ export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): Pu
     return removed;
   };
 
+  const select = selectPurgeableOrgs(registry);
   return {
     kind: "orgs",
+    selects: [select],
     async find(leftOut, now) {
       // One transaction of each org in turn, so that a large org does not delay the others.
-      const orgs = await findPurgeableOrgs(database.reads, registry, { leftOut, now, limit: searchSize(rowsPerStep) });
+      const { rows: orgs } = await select({ leftOut, now, limit: searchSize(rowsPerStep) }).execute(database.reads);
       return orgs.map((org) => ({ scope: org.id, remove: () => remove(org) }));
     },
   };

@@ -1,8 +1,7 @@
 import { type Kysely, type Transaction, sql } from "kysely";
-import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { clockMs, readClock, secondsAfter } from "../../database/clock.ts";
+import { clockMs, readClock, secondsAfter, statementTime } from "../../database/clock.ts";
 
 /** An org or a project whose resources have to follow its state. */
 export interface SweptScope {
@@ -46,34 +45,43 @@ export interface SweptResource {
 /** The longest pause between two rounds, in seconds. */
 const longestPause = 600;
 
-/**
- * Queues sweeps of projects with deleted resources whose purge time has passed. A sweep that is queued already keeps its pauses.
- * Takes no lock of an org, so that it waits for nobody: what it misses, the next call queues.
- */
-export async function queuePurges({ reads, writes }: Database, limit: number): Promise<void> {
-  const now = await readClock(reads);
-  const { rows } = await sql<SweptScope>`
-    select customer_id, org_id, project_id as scope_id from resources
-    where purge_time <= ${now} and operation_id is null
-      and not exists (select from sweeps
-        where sweeps.customer_id = resources.customer_id and sweeps.org_id = resources.org_id and sweeps.scope_id = resources.project_id)
-    group by customer_id, org_id, project_id order by min(purge_time) limit ${limit}`.execute(reads);
-  for (const { customer_id: customerId, org_id: orgId, scope_id: scopeId } of rows) {
-    await sql`
-      insert into sweeps (customer_id, org_id, scope_id) values (${customerId}, ${orgId}, ${scopeId})
-      on conflict do nothing`.execute(writes);
-  }
+/** A scope whose sweep can go on at a time, or that has none yet and needs one then. */
+export interface NextSweep extends SweptScope {
+  readonly isQueued: boolean;
+  readonly dueMs: number;
+  readonly nowMs: number;
 }
 
-/** Returns scopes with the times from which their sweeps can go on, the earliest first, and the time now, in milliseconds. */
-export async function findNextSweeps(
-  db: Kysely<Schema>,
-  limit: number,
-): Promise<(SweptScope & { readonly dueMs: number; readonly nowMs: number })[]> {
-  const { rows } = await sql<SweptScope & { readonly dueMs: number; readonly nowMs: number }>`
-    select customer_id, org_id, scope_id, (extract(epoch from next_time) * 1000)::float8 as "dueMs", ${clockMs} as "nowMs"
-    from sweeps order by next_time limit ${limit}`.execute(db);
+/**
+ * Returns scopes with the times from which their sweeps can go on, the earliest first, and the time now, in milliseconds: sweeps that are
+ * queued, and projects with deleted resources whose purge time has passed or soon does. A sweep that is queued already keeps its pauses.
+ *
+ * @param aheadMs how long before their purge times projects are looked for, in milliseconds.
+ */
+export async function findNextSweeps(db: Kysely<Schema>, limit: number, aheadMs: number): Promise<NextSweep[]> {
+  const { rows } = await sql<NextSweep>`
+    select customer_id, org_id, scope_id, is_queued as "isQueued",
+      (extract(epoch from next_time) * 1000)::float8 as "dueMs", ${clockMs} as "nowMs"
+    from (
+      (select customer_id, org_id, scope_id, true as is_queued, next_time from sweeps order by next_time limit ${limit})
+      union all
+      (select customer_id, org_id, project_id, false, min(purge_time) from resources
+        where purge_time <= ${statementTime} + ${aheadMs}::float8 * interval '1 millisecond' and operation_id is null
+          and not exists (select from sweeps
+            where sweeps.customer_id = resources.customer_id and sweeps.org_id = resources.org_id and sweeps.scope_id = resources.project_id)
+        group by customer_id, org_id, project_id order by min(purge_time) limit ${limit})
+    ) as next order by next_time limit ${limit}`.execute(db);
   return rows;
+}
+
+/** Queues a sweep. Takes no lock of the org, so that it waits for nobody. */
+export async function queueSweep(
+  db: Kysely<Schema>,
+  { customer_id: customerId, org_id: orgId, scope_id: scopeId }: SweptScope,
+): Promise<void> {
+  await sql`
+    insert into sweeps (customer_id, org_id, scope_id) values (${customerId}, ${orgId}, ${scopeId})
+    on conflict do nothing`.execute(db);
 }
 
 /** Locks a sweep until the transaction ends; undefined if another server has run it in the meantime. */

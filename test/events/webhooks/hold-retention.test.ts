@@ -50,7 +50,7 @@ test("old months of the log are kept for it, up to a limit, and the server says 
   const days = Math.ceil((Date.now() - Date.UTC(2020, 2, 1)) / 86_400_000);
   const run = async (logDays: LogDays) => {
     lines.length = 0;
-    const job = startChangeLogJob({ database, logDays, logger });
+    const job = startChangeLogJob({ database, asOwner: (work) => work(database), logDays, logger });
     await job.runOnce();
     await job.close();
     const month = sql<{ name: string | null }>`select to_regclass('changes_2020_01')::text as name`;
