@@ -7,6 +7,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ConsoleContext } from "./app/console-context.ts";
+import { createNotices } from "./app/notices.ts";
 import { createConsoleRouter } from "./app/router.tsx";
 import { applyTheme, storedTheme } from "./app/theme.ts";
 import { createCallLog } from "./calls/call-log.ts";
@@ -35,6 +36,7 @@ const session = createSession({
 });
 const calls = createCallLog();
 const transport = createTransport(session, calls);
+const notices = createNotices();
 const router = createConsoleRouter({ session });
 router.subscribe("onBeforeNavigate", ({ pathChanged }) => pathChanged && calls.clear());
 
@@ -53,7 +55,7 @@ if (root === null) throw new Error("index.html has no element with the id root."
 createRoot(root).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
-      <ConsoleContext value={{ session, calls }}>
+      <ConsoleContext value={{ session, calls, notices }}>
         <TransportProvider transport={transport}>
           <QueryClientProvider client={queryClient}>
             <RouterProvider router={router} />

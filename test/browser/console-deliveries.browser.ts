@@ -135,7 +135,7 @@ test("a webhook is changed, paused, resumed for whoever does it, gets another se
   await page.getByText("CloudEvents: a request for each change").waitFor();
   expect((await place.api.webhooks.getWebhook({ path })).memberPath).not.toBe(memberPath);
   await ask(page, "Pause", "Pause");
-  await page.getByText("Paused").waitFor();
+  await page.getByText("Paused", { exact: true }).waitFor();
   await ask(page, "Resume", "Resume");
   await page.getByText("Active").waitFor();
   await ask(page, "Replace the secret", "Replace the secret");
@@ -197,7 +197,7 @@ test("an event stream that is pushed is created, verified, paused and resumed, a
     }),
   ]);
   await ask(page, "Pause", "Pause");
-  await page.getByText("Paused").waitFor();
+  await page.getByText("Paused", { exact: true }).waitFor();
   await ask(page, "Resume", "Resume");
   await page.getByText("Active").waitFor();
   receiver.answer = answerWith(400, '{"err": "invalid_audience", "description": "not <me>"}');

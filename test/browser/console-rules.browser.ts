@@ -2,13 +2,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
-import axe from "axe-core";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
+import { AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
 import { QuotaRequestsService } from "../../gen/iam/v1alpha/quota_request_pb.ts";
 import { webhookNetworks } from "../events/webhooks/receiver.ts";
+import { createApi } from "../support/api.ts";
+import { findingsOf } from "./axe-findings.ts";
 import { openCloudOfAcme } from "./cloud-of-acme.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { useQuantities } from "./used-quantities.ts";
@@ -121,6 +123,19 @@ beforeAll(async () => {
   screens.push([`${acme}/past?show=groups&at=${new Date().toISOString()}`, "night-watch"]);
   screens.push([`${acme}/past?at=then`, "Or as of a revision"]);
   screens.push([`${acme}/access?${asked}&asOf=then`, "Or as of a revision"]);
+  const accessRequest = {
+    rolePath: "/roles/viewer",
+    resourcePath: web,
+    reason: "Ticket 4711",
+    expireTime: timestampFromMs(Date.now() + 3_600_000),
+  };
+  const { secret = "" } = await place.api.apiKeys.createApiKey({
+    parentPath: `${acme}/members/alice`,
+    apiKey: { name: "asks" },
+  });
+  const asker = createClient(AccessRequestsService, createApi("gRPC", place.url, secret).transport);
+  const request = await asker.createAccessRequest({ parentPath: acme, accessRequest });
+  screens.push([`${acme}/accessRequests`, "Ticket 4711"], [request.path, "What has happened"]);
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });
 afterAll(() => place.close());
@@ -128,20 +143,6 @@ afterAll(() => place.close());
 async function show({ page, open }: ConsolePage, path: string, text: string): Promise<void> {
   await open(path);
   await page.getByText(text).first().waitFor();
-}
-
-interface Finding {
-  readonly impact: string;
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-
-/** Returns what axe finds that keeps people out. */
-async function findingsOf(page: Page, options = ""): Promise<string[]> {
-  await page.evaluate("'axe' in window").then((isThere) => isThere === true || page.evaluate(axe.source));
-  const { violations } = await page.evaluate<{ violations: readonly Finding[] }>(`axe.run(${options})`);
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
 test("no screen keeps people out, in light or dark or at 360 pixels, breaks the policy, or asks another host", async () => {

@@ -1,9 +1,9 @@
 // The screens. Each is at the path of what it shows, and its URL holds all its state.
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Loading } from "../ui/notes.tsx";
+import { accessRequestRoutes } from "./access-request-routes.tsx";
 import {
   readAccessSearch,
-  readAskSearch,
   readChangesSearch,
   readFindingsSearch,
   readListSearch,
@@ -219,13 +219,6 @@ const identityProviderRoute = createRoute({
   ),
 });
 
-const accessRequestsRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: "/accessRequests",
-  validateSearch: readAskSearch,
-  component: lazyRouteComponent(() => import("../screens/access-requests/requests-screen.tsx"), "AccessRequestsScreen"),
-});
-
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({
     routeTree: rootRoute.addChildren([
@@ -259,7 +252,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         clientRoute,
         identityProvidersRoute,
         identityProviderRoute,
-        accessRequestsRoute,
+        ...accessRequestRoutes,
         ...quotaRoutes,
       ]),
     ]),

@@ -2,7 +2,7 @@
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
   /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|findings|changes|webhooks|eventStreams|clients|identityProviders)$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders|quotaRequests)\/[^/]+$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders|quotaRequests|accessRequests)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
   /^\/services(\/[^/]+(\/roleBindings|\/resourceTypes\/[^/]+)?)?$/,
   /^\/quantityKinds$/,

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import { texts } from "../texts/texts.ts";
 import { ShellPanel } from "../ui/shell-panel.tsx";
 import { FindButton } from "./find-button.tsx";
+import { NoticeRegion } from "./notice-region.tsx";
 import { OrgSwitch } from "./org-switch.tsx";
 import { useSession } from "./use-session.ts";
 
@@ -34,6 +35,7 @@ export function Shell() {
         <Outlet />
         <ShellPanel />
       </main>
+      <NoticeRegion />
     </>
   );
 }

@@ -16,7 +16,7 @@ export interface CallLog {
 }
 
 /** The most calls that are kept. */
-const limit = 30;
+const limit = 120;
 
 export function createCallLog(): CallLog {
   let calls: readonly LoggedCall[] = [];

@@ -85,6 +85,7 @@ export const webhookTexts = {
   pauseIntro: "Nothing is sent until it is resumed. It goes on then where it was.",
   rotateIntro: "Requests are signed with the secret before, too, for the time that you choose.",
   replay: "Send again",
+  replayed: "It is sent again from there.",
   replayIntro: "Everything from then on is sent again, in order and with the same ids; then what it has not sent yet.",
   replayOf: "Of the organisation",
   replayOfHint: "Empty: what was changed in the customer itself. Only this is sent again.",

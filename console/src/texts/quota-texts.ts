@@ -19,6 +19,7 @@ export const quotaTexts = {
   change: "Change",
   changeOf: (kind: string) => `Change the limit of ${kind}`,
   limitOf: "Limit of",
+  limitSaved: "Saved the limit of",
   limit: "Limit",
   limitHint: "Empty: no limit.",
   used: (amount: string) => `Used now: ${amount}.`,

@@ -27,11 +27,13 @@ export const resourceTexts = {
   purged: "Gone for ever after",
   underWay: "Under way",
   mayNotSee: "You may not see this.",
+  deletionBegun: "Begun to delete",
   deleteIntro: "Its provider deletes it, which takes time.",
   deleteForEver: "This cannot be undone.",
   deleteUndone: "It can be restored for a time, and holds what it uses until then.",
   catalog: "Catalog",
   create: "New resource",
+  creationBegun: "Begun to create",
   createIntro: "Its provider creates it, which takes time.",
   noTypes: "The catalog has no types of resources yet. Providers define them.",
   show: "Show what is left",
@@ -61,6 +63,7 @@ export const resourceTexts = {
   purge: "Delete for ever",
   purgeIntro: "Its provider removes it and what it holds, before its time is over. This cannot be undone.",
   undelete: "Restore",
+  restorationBegun: "Begun to restore",
   undeleteIntro: "Its provider restores it, which takes time. It has its name again at once.",
 };
 

@@ -97,6 +97,7 @@ export const providerTexts = {
 
 export const identityTexts = {
   link: "Link an account",
+  linked: "Linked",
   linkIntro: "Whoever signs in with this account acts as this member.",
   provider: "Identity provider",
   noProvider: "The organisation has no identity provider. Create one first.",

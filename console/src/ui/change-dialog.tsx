@@ -1,47 +1,54 @@
+import type { Message, MessageInitShape } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { ReactNode } from "react";
+import { changedFields } from "../calls/changed-fields.ts";
 import { texts } from "../texts/texts.ts";
 import { FormDialog } from "./form-dialog.tsx";
+import { Said } from "./said.tsx";
 import { TextAreaField, TextField, valueOf } from "./text-field.tsx";
 
 /** What people can rename and describe. */
-interface Changeable {
+type Changeable = Message & {
   readonly path: string;
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
   readonly etag: string;
-}
+};
 
-/** What `ChangeDialog` itself asks for, as an update sends it. */
-interface Change {
+/** What an update sends. */
+interface Change<Resource extends Changeable> {
   readonly path: string;
-  readonly described: Pick<Changeable, "displayName" | "description" | "etag">;
+  readonly changed: MessageInitShape<GenMessage<Resource>>;
   readonly updateMask: { readonly paths: string[] };
 }
 
-interface ChangeDialogProps {
+interface ChangeDialogProps<Resource extends Changeable> {
+  readonly schema: GenMessage<Resource>;
   /** As it was when somebody asked to change it; undefined while nobody does. */
-  readonly of: Changeable | undefined;
+  readonly of: Resource | undefined;
   readonly intro?: ReactNode;
-  /** The names of the other fields that the form has, as in the API. All of them are sent. */
-  readonly fields: readonly string[];
+  /** The names of the other fields that the form has, as in the API. */
+  readonly fields?: readonly string[];
+  /** Returns what somebody has put into them. */
+  readonly read?: (form: FormData) => object;
   readonly onClose: () => void;
-  readonly onChange: (change: Change, form: FormData) => Promise<unknown>;
+  /** Makes the call, which changes only what somebody has changed. */
+  readonly onChange: (change: Change<Resource>) => Promise<unknown>;
   /** The other fields. */
   readonly children?: ReactNode;
 }
 
 /** Changes the display name, the description and other fields of a resource, unless somebody else has changed it meanwhile. */
-export function ChangeDialog({ of, intro, fields, onClose, onChange, children }: ChangeDialogProps) {
+export function ChangeDialog<Resource extends Changeable>(props: ChangeDialogProps<Resource>) {
+  const { schema, of, intro, fields = [], read, onClose, onChange, children } = props;
   const { path = "", name = "", displayName = "", description = "", etag = "" } = of ?? {};
-  const paths = ["display_name", "description", ...fields];
-  const submit = (form: FormData): Promise<unknown> => {
-    const described = {
-      displayName: valueOf(form, "display_name"),
-      description: valueOf(form, "description"),
-      etag,
-    };
-    return onChange({ path, described, updateMask: { paths } }, form);
+  const shown = ["display_name", "description", ...fields];
+  const submit = async (form: FormData): Promise<void> => {
+    const described = { displayName: valueOf(form, "display_name"), description: valueOf(form, "description"), etag };
+    const changed = { ...described, ...read?.(form) } as MessageInitShape<GenMessage<Resource>>;
+    const paths = of === undefined ? [] : changedFields(schema, of, changed, shown);
+    if (paths.length > 0) await onChange({ path, changed, updateMask: { paths } });
   };
   return (
     <FormDialog
@@ -52,7 +59,8 @@ export function ChangeDialog({ of, intro, fields, onClose, onChange, children }:
       }
       intro={intro}
       submit={texts.save}
-      fields={paths}
+      done={<Said what={texts.done.saved} name={displayName || name} />}
+      fields={shown}
       open={of !== undefined}
       onClose={onClose}
       onSubmit={submit}

@@ -3,6 +3,7 @@ import { texts } from "../texts/texts.ts";
 import type { Look } from "./form-dialog-props.ts";
 import { FormDialog } from "./form-dialog.tsx";
 import { type Named, NamedFields, namedFields, readNamed } from "./named-fields.tsx";
+import { Said } from "./said.tsx";
 
 interface CreateDialogProps {
   readonly title: ReactNode;
@@ -14,6 +15,8 @@ interface CreateDialogProps {
   readonly onCreate: (named: Named, form: FormData) => Promise<unknown>;
   /** Asks what the creation would do, which is then shown first. */
   readonly look?: Look;
+  /** What is said when it is done; "Created" if it is left out. */
+  readonly said?: string;
   /** The other fields. */
   readonly children?: ReactNode;
 }
@@ -27,6 +30,7 @@ export function CreateDialog({
   onClose,
   onCreate,
   look,
+  said = texts.done.created,
   children,
 }: CreateDialogProps) {
   return (
@@ -39,6 +43,10 @@ export function CreateDialog({
       onClose={onClose}
       onSubmit={(form) => onCreate(readNamed(form), form)}
       look={look}
+      done={(form) => {
+        const { name, displayName } = readNamed(form);
+        return <Said what={said} name={displayName || name} />;
+      }}
     >
       <NamedFields />
       {children}

@@ -1,6 +1,9 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { rowMenuTexts } from "../texts/row-menu-texts.ts";
+import { ChooseAll, ChooseRow, type RowChoice } from "./many/choice-cells.tsx";
+import { type Copied, RowMenu } from "./row-menu.tsx";
 
 export interface Column<T> {
   readonly title: string;
@@ -13,18 +16,22 @@ export interface Column<T> {
   readonly orderBy?: string;
 }
 
-interface DataTableProps<T> {
+export interface DataTableProps<T> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
+  /** How rows are chosen, if they are. */
+  readonly choosing?: RowChoice<T>;
+  /** What can be copied of a row, if something can. */
+  readonly copiedOf?: (row: T) => Copied;
 }
 
 /** In pixels; the rows that are drawn are measured. */
 const usualRowHeight = 45;
 
 /** A table that draws only the rows near what is visible, so that one of a thousand rows scrolls as one of ten does. */
-export function DataTable<T>({ label, columns, rows, keyOf }: DataTableProps<T>) {
+export function DataTable<T>({ label, columns, rows, keyOf, choosing, copiedOf }: DataTableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), []);
@@ -37,35 +44,68 @@ export function DataTable<T>({ label, columns, rows, keyOf }: DataTableProps<T>)
   const items = virtual.getVirtualItems();
   const before = (items[0]?.start ?? top) - top;
   const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
+  const width = columns.length + (choosing === undefined ? 0 : 1) + (copiedOf === undefined ? 0 : 1);
   return (
     <div className="table-frame">
       <table aria-label={label} aria-rowcount={rows.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
+            {choosing === undefined ? null : <ChooseAll rows={rows} {...choosing} />}
             {columns.map((column) => (
               <HeadCell key={column.title} column={column} />
             ))}
+            {copiedOf === undefined ? null : (
+              <th scope="col" className="more">
+                <span className="unseen">{rowMenuTexts.column}</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody ref={body}>
-          <Space height={before} columns={columns.length} />
+          <Space height={before} columns={width} />
           {items.map(({ index }) => {
             const row = rows[index];
             if (row === undefined) return null;
             return (
-              <tr key={keyOf(row)} ref={virtual.measureElement} data-index={index} aria-rowindex={index + 2}>
-                {columns.map((column) => (
-                  <td key={column.title} className={classOf(column)}>
-                    {column.cell(row)}
-                  </td>
-                ))}
+              <tr
+                key={keyOf(row)}
+                ref={virtual.measureElement}
+                data-index={index}
+                aria-rowindex={index + 2}
+                className={choosing?.choice.has(row) === true ? "chosen" : undefined}
+              >
+                <Cells row={row} columns={columns} choosing={choosing} copiedOf={copiedOf} />
               </tr>
             );
           })}
-          <Space height={after} columns={columns.length} />
+          <Space height={after} columns={width} />
         </tbody>
       </table>
     </div>
+  );
+}
+
+interface CellsProps<T> extends Pick<DataTableProps<T>, "columns"> {
+  readonly row: T;
+  readonly choosing: RowChoice<T> | undefined;
+  readonly copiedOf: ((row: T) => Copied) | undefined;
+}
+
+function Cells<T>({ row, columns, choosing, copiedOf }: CellsProps<T>) {
+  return (
+    <>
+      {choosing === undefined ? null : <ChooseRow row={row} {...choosing} />}
+      {columns.map((column) => (
+        <td key={column.title} className={classOf(column)}>
+          {column.cell(row)}
+        </td>
+      ))}
+      {copiedOf === undefined ? null : (
+        <td className="more">
+          <RowMenu of={copiedOf(row)} />
+        </td>
+      )}
+    </>
   );
 }
 

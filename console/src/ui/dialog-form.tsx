@@ -2,6 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { Form } from "@base-ui/react/form";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode, type SubmitEvent } from "react";
+import { useConsole } from "../app/console-context.ts";
 import { type Problem, atFields, readProblem, restOf } from "../calls/read-problem.ts";
 import { texts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
@@ -27,9 +28,20 @@ const noErrors = {};
 
 /** The form of a dialog. */
 export function DialogForm(props: FormDialogProps) {
-  const { intro, submit, kind = "primary", fields = [], onClose, onSubmit, children } = props;
+  const {
+    intro,
+    submit,
+    kind = "primary",
+    cancel = texts.cancel,
+    fields = [],
+    onClose,
+    onSubmit,
+    done,
+    children,
+  } = props;
   const look = lookOf(props);
   const queryClient = useQueryClient();
+  const { notices } = useConsole();
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
   const [shown, setShown] = useState<Shown>();
@@ -42,6 +54,8 @@ export function DialogForm(props: FormDialogProps) {
     await onSubmit(form);
     await queryClient.invalidateQueries();
     onClose();
+    const said = typeof done === "function" ? done(form) : done;
+    if (said !== undefined) notices.say(said);
   };
   const handle = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
@@ -69,7 +83,7 @@ export function DialogForm(props: FormDialogProps) {
         </p>
       )}
       <div className="form-end">
-        <Button onClick={onClose}>{texts.cancel}</Button>
+        <Button onClick={onClose}>{cancel}</Button>
         <Button kind={kind} type="submit" disabled={busy}>
           {busy ? texts.working : next}
         </Button>

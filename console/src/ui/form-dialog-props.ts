@@ -13,6 +13,8 @@ export interface FormDialogProps {
   readonly intro?: ReactNode;
   readonly submit: string;
   readonly kind?: ButtonKind;
+  /** What the button says that closes it. */
+  readonly cancel?: string;
   /** The names of the fields that the form has, at which it shows what the service says about them. */
   readonly fields?: readonly string[];
   readonly open: boolean;
@@ -26,5 +28,7 @@ export interface FormDialogProps {
   readonly onPreview?: (form: FormData) => Promise<AccessPreview | undefined>;
   /** Asks, as `onPreview` does, what else the call would do, and says how the form shows that. */
   readonly look?: Look | undefined;
+  /** What is said when it is done, to somebody who may be on another screen by then. Left out where the screen itself says it. */
+  readonly done?: ReactNode | ((form: FormData) => ReactNode);
   readonly children?: ReactNode;
 }

@@ -3,8 +3,15 @@ import type { AccessChange, AccessPreview } from "../../../gen/iam/v1alpha/acces
 import { useDisplayNames } from "../calls/use-display-names.ts";
 import { texts } from "../texts/texts.ts";
 
+interface PreviewNoteProps {
+  readonly preview: AccessPreview | undefined;
+  readonly title?: string;
+  /** What else has to be known of it. */
+  readonly hint?: string;
+}
+
 /** Who would gain and lose what by a change that is not made yet. */
-export function PreviewNote({ preview }: { readonly preview: AccessPreview | undefined }) {
+export function PreviewNote({ preview, title = texts.preview.title, hint }: PreviewNoteProps) {
   const note = useRef<HTMLElement>(null);
   // It may be below what the dialog shows. What it returns, in some browsers a promise, is no clean-up.
   useEffect(() => {
@@ -14,13 +21,16 @@ export function PreviewNote({ preview }: { readonly preview: AccessPreview | und
   const nameOf = useDisplayNames(changes.flatMap(({ memberPath, resourcePath }) => [memberPath, resourcePath]));
   const { gainingMemberCount = 0, losingMemberCount = 0, changeCount = 0, apiKeyPaths = [] } = preview ?? {};
   return (
-    <section ref={note} className="preview" role="status" aria-label={texts.preview.title}>
-      <h3>{texts.preview.title}</h3>
+    <section ref={note} className="preview" role="status" aria-label={title}>
+      <h3>
+        <bdi>{title}</bdi>
+      </h3>
       <p>
         {changeCount === 0 ? texts.preview.nothing : texts.preview.counts(gainingMemberCount, losingMemberCount)}
         {preview?.partial === true ? ` ${texts.preview.partial}` : ""}
         {preview?.trimmed === true ? ` ${texts.preview.trimmed}` : ""}
       </p>
+      {hint === undefined || changeCount === 0 ? null : <p className="quiet-text">{hint}</p>}
       {apiKeyPaths.length === 0 ? null : <p>{texts.preview.keys(apiKeyPaths.length)}</p>}
       <ul>
         {changes.map((change) => (

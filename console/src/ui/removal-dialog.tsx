@@ -1,5 +1,7 @@
 import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import { texts } from "../texts/texts.ts";
 import { FormDialog } from "./form-dialog.tsx";
+import { Said } from "./said.tsx";
 
 interface Removable {
   readonly path: string;
@@ -11,6 +13,8 @@ interface Removable {
 interface RemovalDialogProps {
   /** What is done, such as "Delete". */
   readonly words: string;
+  /** What is said when it is done, such as "Removed"; "Deleted" if it is left out. */
+  readonly said?: string;
   readonly intro?: string;
   /** What is to be removed, as it was when somebody asked for that; undefined while nobody does. */
   readonly removed: Removable | undefined;
@@ -21,7 +25,15 @@ interface RemovalDialogProps {
 }
 
 /** Removes something after a question that names it. */
-export function RemovalDialog({ words, intro, removed, onClose, onRemove, onPreview }: RemovalDialogProps) {
+export function RemovalDialog({
+  words,
+  said = texts.done.deleted,
+  intro,
+  removed,
+  onClose,
+  onRemove,
+  onPreview,
+}: RemovalDialogProps) {
   const { path = "", name = "", displayName = "" } = removed ?? {};
   return (
     <FormDialog
@@ -36,6 +48,7 @@ export function RemovalDialog({ words, intro, removed, onClose, onRemove, onPrev
       open={removed !== undefined}
       onClose={onClose}
       onSubmit={() => onRemove(path)}
+      done={<Said what={said} name={displayName || name} />}
       {...(onPreview && { onPreview: () => onPreview(path) })}
     />
   );

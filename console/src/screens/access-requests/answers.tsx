@@ -14,6 +14,7 @@ import { texts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Said } from "../../ui/said.tsx";
 import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
 
 const answers = ["approve", "decline", "withdraw", "end"] as const;
@@ -48,10 +49,13 @@ interface AnswerButtonsProps extends Pick<Answers, "answer"> {
 
 const [create, remove] = ["iam.roleBindings.create", "iam.roleBindings.delete"];
 
+/** What the service requires to decide about a request, and to end its access, on what it is for. */
+export const answerPermissions = [create, remove];
+
 /** What the person can do about a request: its own one is withdrawn or ended, another one decided or ended. */
 export function AnswerButtons({ request, answer }: AnswerButtonsProps) {
   const { state, memberPath, resourcePath, rolePath } = request;
-  const permissions = usePermissions(resourcePath, [create, remove]);
+  const permissions = usePermissions(resourcePath, answerPermissions);
   const isOwn = useSession().member === memberPath;
   const labelOf = (action: string) => accessRequestTexts.actionOn(action, nameOf(rolePath), nameOf(memberPath));
   const own = (which: "withdraw" | "end") => (
@@ -128,6 +132,7 @@ function AnswerDialog({ answer, request, onClose }: AnswerDialogProps) {
         )
       }
       submit={accessRequestTexts[answer]}
+      done={request && <Said what={accessRequestTexts.done[answer]} name={nameOf(request.rolePath)} />}
       fields={isDecision ? ["message"] : []}
       open={request !== undefined}
       onClose={onClose}

@@ -4,6 +4,7 @@ import { AccessRequestsService } from "../../../../gen/iam/v1alpha/access_reques
 import { nameOf } from "../../calls/paths.ts";
 import { useResourceChoices, useRoleChoices } from "../../calls/use-choices.ts";
 import { accessRequestTexts } from "../../texts/access-request-texts.ts";
+import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { type Pick, Picker } from "../../ui/picker.tsx";
 import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
@@ -35,6 +36,7 @@ export function AskDialog({ org, preset, open, onClose }: AskDialogProps) {
       title={accessRequestTexts.create}
       intro={accessRequestTexts.createIntro}
       submit={accessRequestTexts.create}
+      done={texts.done.asked}
       fields={["role_path", "resource_path", "expire_time", "reason"]}
       open={open}
       onClose={onClose}

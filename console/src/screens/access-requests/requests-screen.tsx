@@ -1,24 +1,18 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import {
-  type AccessRequest,
-  AccessRequest_StateSchema,
-  AccessRequestsService,
-} from "../../../../gen/iam/v1alpha/access_request_pb.ts";
+import { AccessRequestsService } from "../../../../gen/iam/v1alpha/access_request_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
 import { accessRequestTexts } from "../../texts/access-request-texts.ts";
 import { stateNames } from "../../texts/state-names.ts";
 import { texts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
-import { PathLinks } from "../../ui/path-link.tsx";
 import { SelectFilter } from "../../ui/select-filter.tsx";
-import { StateBadge } from "../../ui/state-badge.tsx";
-import { Time } from "../../ui/time.tsx";
-import { AnswerButtons, useAnswers } from "./answers.tsx";
+import { answerPermissions } from "./answers.tsx";
 import { AskDialog } from "./ask-dialog.tsx";
+import { RequestTable } from "./request-table.tsx";
 
 const stateChoices = [
   { value: "", label: accessRequestTexts.anyState },
@@ -35,6 +29,7 @@ export function AccessRequestsScreen() {
   const navigate = useNavigate({ from: "/orgs/$org/accessRequests" });
   const { q, page = "", state, create, role, resource } = search;
   const parentPath = `/orgs/${org}`;
+  const permissions = usePermissions(parentPath, answerPermissions);
   const filter = toFilter(q, state && `state = ${state}`);
   const request = { parentPath, pageSize: 50, pageToken: page, filter, orderBy: "create_time desc" };
   const requests = useQuery(AccessRequestsService.method.listAccessRequests, request, {
@@ -56,7 +51,7 @@ export function AccessRequestsScreen() {
       narrowed={state !== undefined}
       of={requests}
       rowsOf={(found) => found.accessRequests}
-      table={(rows) => <Requests rows={rows} />}
+      table={(rows) => <RequestTable permissions={permissions} rows={rows} />}
     >
       <AskDialog
         key={`${role} ${resource}`}
@@ -66,78 +61,5 @@ export function AccessRequestsScreen() {
         onClose={() => void open(false)}
       />
     </ListPage>
-  );
-}
-
-function Requests({ rows }: { readonly rows: readonly AccessRequest[] }) {
-  const { answer, dialogs } = useAnswers();
-  const columns: readonly Column<AccessRequest>[] = [
-    { title: accessRequestTexts.role, cell: (row) => <What request={row} /> },
-    {
-      title: texts.columns.who,
-      cell: ({ memberPath, createTime }) => (
-        <>
-          <PathLinks paths={[memberPath]} /> <Time at={createTime} />
-        </>
-      ),
-    },
-    {
-      title: texts.columns.state,
-      wide: true,
-      cell: (row) => (
-        <>
-          <StateBadge of={AccessRequest_StateSchema} value={row.state} /> <Outcome request={row} />
-        </>
-      ),
-    },
-    {
-      title: texts.columns.actions,
-      numeric: true,
-      cell: (row) => (
-        <span className="actions end">
-          <AnswerButtons request={row} answer={answer} />
-        </span>
-      ),
-    },
-  ];
-  return (
-    <>
-      <DataTable label={accessRequestTexts.title} columns={columns} rows={rows} keyOf={({ id }) => id} />
-      {dialogs}
-    </>
-  );
-}
-
-function What({ request: { rolePath, resourcePath, expireTime, reason } }: { readonly request: AccessRequest }) {
-  return (
-    <>
-      <strong>
-        <PathLinks paths={[rolePath]} />
-      </strong>{" "}
-      {accessRequestTexts.on} <PathLinks paths={[resourcePath]} /> {accessRequestTexts.untilWhen}{" "}
-      <Time at={expireTime} />{" "}
-      <span className="quiet-text">
-        <bdi>{reason}</bdi>
-      </span>
-    </>
-  );
-}
-
-/** Who decided and what they said, and who ended it. */
-function Outcome({ request: { decision, enderPath, endTime } }: { readonly request: AccessRequest }) {
-  return (
-    <span className="quiet-text">
-      {decision === undefined ? null : (
-        <>
-          {decision.approved ? accessRequestTexts.approved : accessRequestTexts.declined}{" "}
-          <PathLinks paths={[decision.deciderPath]} /> <bdi>{decision.message}</bdi>{" "}
-        </>
-      )}
-      {enderPath === "" ? null : (
-        <>
-          {accessRequestTexts.endedBy} <PathLinks paths={[enderPath]} /> <Time at={endTime} />
-        </>
-      )}
-    </span>
   );
 }

@@ -1,4 +1,4 @@
-import { Link, useParams } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { type Change, Change_TypeSchema } from "../../../../gen/iam/v1alpha/change_pb.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
@@ -10,14 +10,19 @@ import { Time } from "../../ui/time.tsx";
 import { typeInWords } from "../../texts/type-in-words.ts";
 import { Differences } from "./differences.tsx";
 
-export function ChangeTable({ rows }: { readonly rows: readonly Change[] }) {
-  const { org } = useParams({ from: "/orgs/$org/changes" });
+interface ChangeTableProps {
+  /** In whose log they are, such as `/orgs/acme`. */
+  readonly org: string;
+  readonly rows: readonly Change[];
+}
+
+export function ChangeTable({ org, rows }: ChangeTableProps) {
   const displayNameOf = useDisplayNames(rows.map(({ actorPath }) => actorPath).filter(Boolean));
   const columns: readonly Column<Change>[] = [
     {
       title: texts.columns.time,
       cell: ({ time, revision }) => (
-        <Link to="/orgs/$org/changes" params={{ org }} search={{ revision }} title={revision}>
+        <Link to="/orgs/$org/changes" params={{ org: nameOf(org) }} search={{ revision }} title={revision}>
           <Time at={time} />
         </Link>
       ),

@@ -55,7 +55,11 @@ export function ChangesScreen() {
       <Answered of={changes}>
         {({ changes: rows, nextPageToken }) => (
           <>
-            {rows.length === 0 ? <Empty title={texts.changes.none} /> : <ChangeTable rows={rows} />}
+            {rows.length === 0 ? (
+              <Empty title={texts.changes.none} />
+            ) : (
+              <ChangeTable org={`/orgs/${org}`} rows={rows} />
+            )}
             <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={undefined} />
           </>
         )}

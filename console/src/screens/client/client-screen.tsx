@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { type Client, ClientsService } from "../../../../gen/iam/v1alpha/client_pb.ts";
+import { type Client, ClientSchema, ClientsService } from "../../../../gen/iam/v1alpha/client_pb.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 import { secretTexts } from "../../texts/secret-texts.ts";
 import { clientTexts } from "../../texts/sign-in-texts.ts";
@@ -91,13 +91,13 @@ function ChangeClientDialog({ client, onClose }: ClientDialogProps) {
   const update = useMutation(ClientsService.method.updateClient);
   return (
     <ChangeDialog
+      schema={ClientSchema}
       of={client}
       intro={clientTexts.changeIntro}
       fields={clientFields}
+      read={readClientFields}
       onClose={onClose}
-      onChange={({ path, described, updateMask }, form) =>
-        update.mutateAsync({ path, client: { ...described, ...readClientFields(form) }, updateMask })
-      }
+      onChange={({ path, changed, updateMask }) => update.mutateAsync({ path, client: changed, updateMask })}
     >
       <ClientFields client={client} />
     </ChangeDialog>

@@ -1,8 +1,10 @@
 import { useState } from "react";
 import type { Permissions } from "../../calls/use-permissions.ts";
 import { deliveryTexts } from "../../texts/delivery-texts.ts";
+import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Said } from "../../ui/said.tsx";
 
 /** A webhook or an event stream. */
 interface Delivering {
@@ -52,6 +54,7 @@ export function PauseButton(props: PauseButtonProps) {
         }
         intro={pauses ? pauseIntro : deliveryTexts.resumeIntro}
         submit={words}
+        done={<Said what={pauses ? texts.done.paused : texts.done.resumed} name={displayName || name} />}
         open={asked !== undefined}
         onClose={() => setAsked(undefined)}
         onSubmit={() => (pauses ? onPause({ path, etag }) : onResume({ path, etag }))}

@@ -1,5 +1,9 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { type EventStream, EventStreamsService } from "../../../../gen/iam/v1alpha/event_stream_pb.ts";
+import {
+  type EventStream,
+  EventStreamSchema,
+  EventStreamsService,
+} from "../../../../gen/iam/v1alpha/event_stream_pb.ts";
 import { deliveryTexts } from "../../texts/delivery-texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { readStreamFields, StreamFields, streamFields } from "../event-streams/stream-fields.tsx";
@@ -17,12 +21,14 @@ export function ChangeStreamDialog({ stream, onClose }: ChangeStreamDialogProps)
   });
   return (
     <ChangeDialog
+      schema={EventStreamSchema}
       of={stream}
       intro={deliveryTexts.changeIntro}
       fields={streamFields}
+      read={readStreamFields}
       onClose={onClose}
-      onChange={async ({ path, described, updateMask }, form) => {
-        await update.mutateAsync({ path, eventStream: { ...described, ...readStreamFields(form) }, updateMask });
+      onChange={async ({ path, changed, updateMask }) => {
+        await update.mutateAsync({ path, eventStream: changed, updateMask });
         update.reset();
       }}
     >

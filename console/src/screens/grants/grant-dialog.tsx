@@ -29,6 +29,12 @@ export function GrantDialog({ on, subjectsOf, open, onClose }: GrantDialogProps)
     <FormDialog
       title={texts.grants.create}
       submit={texts.grants.grant}
+      done={(form) => (
+        <>
+          {texts.grants.granted} <bdi>{nameOf(valueOf(form, "role_path"))}</bdi> {texts.grants.toWhom}{" "}
+          <bdi>{nameOf(valueOf(form, "subject_path"))}</bdi>.
+        </>
+      )}
       fields={fields}
       open={open}
       onClose={onClose}

@@ -1,4 +1,4 @@
-import { useQuery } from "@connectrpc/connect-query";
+import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type RoleBinding, RoleBindingsService } from "../../../../gen/iam/v1alpha/role_binding_pb.ts";
@@ -6,8 +6,10 @@ import { toFilter } from "../../app/list-search.ts";
 import { collectionOf } from "../../calls/paths.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
+import { manyTexts } from "../../texts/many-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { ManyTable } from "../../ui/many/many-table.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
@@ -36,7 +38,7 @@ export function GrantList({ parentPath, words, page = "", permissions, more }: G
           {rows.length === 0 ? (
             <Empty title={words === undefined ? texts.grants.none : texts.grants.noneFound} />
           ) : (
-            <Bindings rows={rows} permissions={permissions} />
+            <Bindings parentPath={parentPath} rows={rows} permissions={permissions} />
           )}
           {permissions === undefined ? (
             nextPageToken !== "" && more
@@ -50,13 +52,15 @@ export function GrantList({ parentPath, words, page = "", permissions, more }: G
 }
 
 interface BindingsProps {
+  readonly parentPath: string;
   readonly rows: readonly RoleBinding[];
   readonly permissions: Permissions | undefined;
 }
 
-function Bindings({ rows, permissions }: BindingsProps) {
+function Bindings({ parentPath, rows, permissions }: BindingsProps) {
+  const remove = useMutation(RoleBindingsService.method.batchDeleteRoleBindings);
   const nameOf = useDisplayNames(rows.flatMap(({ subjectPath, rolePath }) => [subjectPath, rolePath]));
-  const columns: Column<RoleBinding>[] = [
+  const columns: readonly Column<RoleBinding>[] = [
     {
       title: texts.columns.who,
       cell: ({ subjectPath }) => (
@@ -76,12 +80,40 @@ function Bindings({ rows, permissions }: BindingsProps) {
     },
     { title: texts.columns.until, wide: true, cell: ({ expireTime }) => <Time at={expireTime} none={texts.noEnd} /> },
   ];
-  if (permissions !== undefined) {
-    columns.push({
-      title: texts.columns.actions,
-      numeric: true,
-      cell: (row) => <RemoveGrantButton binding={row} who={nameOf(row.subjectPath)} permissions={permissions} />,
-    });
-  }
-  return <DataTable label={texts.grants.title} columns={columns} rows={rows} keyOf={({ id }) => id} />;
+  const table = { label: texts.grants.title, rows, keyOf: ({ id }: RoleBinding) => id };
+  if (permissions === undefined) return <DataTable {...table} columns={columns} />;
+  const actions: Column<RoleBinding> = {
+    title: texts.columns.actions,
+    numeric: true,
+    cell: (row) => <RemoveGrantButton binding={row} who={nameOf(row.subjectPath)} permissions={permissions} />,
+  };
+  const titleOf = ({ rolePath, subjectPath }: RoleBinding) =>
+    texts.grants.roleOf(nameOf(rolePath), nameOf(subjectPath));
+  // Another binding may have got the name of one meanwhile, but not its id.
+  const request = (some: readonly RoleBinding[]) => ({
+    parentPath,
+    paths: some.map(({ id }) => `${parentPath}/roleBindings/@${id}`),
+  });
+  return (
+    <ManyTable
+      {...table}
+      columns={[...columns, actions]}
+      nameOf={titleOf}
+      copiedOf={(row) => ({ name: titleOf(row), path: row.path, id: row.id })}
+      nouns={manyTexts.nouns.grant}
+      permissions={permissions}
+      actions={[
+        {
+          act: texts.grants.remove,
+          done: texts.grants.removed,
+          kind: "danger",
+          permission: "iam.roleBindings.delete",
+          run: {
+            together: (some) => remove.mutateAsync(request(some)),
+            preview: async (some) => (await remove.mutateAsync({ ...request(some), validateOnly: true })).accessPreview,
+          },
+        },
+      ]}
+    />
+  );
 }

@@ -42,6 +42,11 @@ export function RemoveGrantButton({ binding, who, permissions }: RemoveGrantButt
           </>
         }
         submit={texts.grants.remove}
+        done={
+          <>
+            {texts.grants.removed} <bdi>{nameOf(rolePath)}</bdi> {texts.grants.from} <bdi>{asked?.who}</bdi>.
+          </>
+        }
         kind="danger"
         open={asked !== undefined}
         onClose={() => setAsked(undefined)}

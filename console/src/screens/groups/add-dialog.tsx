@@ -1,10 +1,12 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { useCallback, useState } from "react";
 import { GroupMembersService } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
+import { nameOf } from "../../calls/paths.ts";
 import { useGroupChoices, useMemberChoices } from "../../calls/use-choices.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Picker, type Pick } from "../../ui/picker.tsx";
+import { Said } from "../../ui/said.tsx";
 import { valueOf } from "../../ui/text-field.tsx";
 import { readUntil, UntilField } from "../../ui/until-field.tsx";
 
@@ -35,6 +37,9 @@ export function AddDialog({ org, group, adding, onClose }: AddDialogProps) {
     <FormDialog
       title={words}
       submit={texts.groups.add}
+      done={(form) => (
+        <Said what={texts.done.added} name={nameOf(valueOf(form, adding === "group" ? "group_path" : "member_path"))} />
+      )}
       fields={["member_path", "group_path", "expire_time"]}
       open={adding !== undefined}
       onClose={onClose}

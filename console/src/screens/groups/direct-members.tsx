@@ -5,13 +5,17 @@ import { useState } from "react";
 import { type GroupMember, GroupMembersService } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
 import { Member_StateSchema } from "../../../../gen/iam/v1alpha/member_pb.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
+import { manyTexts } from "../../texts/many-texts.ts";
 import { texts } from "../../texts/texts.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import type { ManyAction } from "../../ui/many/many-action.ts";
+import { ManyTable } from "../../ui/many/many-table.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { copiedOf } from "../../ui/row-menu.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -28,6 +32,7 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
   const members = useQuery(GroupMembersService.method.listGroupMembers, request, options);
   const [removing, setRemoving] = useState<GroupMember>();
   const remove = useMutation(GroupMembersService.method.deleteGroupMember);
+  const removeAll = useRemovalOfMany(group);
   const columns: readonly Column<GroupMember>[] = [
     { title: texts.columns.name, cell: (row) => <PathLink path={row.memberPath} name={row.displayName || row.name} /> },
     { title: texts.columns.state, wide: true, cell: (row) => <StateBadge of={Member_StateSchema} value={row.state} /> },
@@ -56,7 +61,17 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
             {rows.length === 0 ? (
               <Empty title={texts.groups.noMembers} />
             ) : (
-              <DataTable label={texts.groups.members} columns={columns} rows={rows} keyOf={({ id }) => id} />
+              <ManyTable
+                label={texts.groups.members}
+                columns={columns}
+                rows={rows}
+                keyOf={({ id }) => id}
+                nameOf={({ displayName, name }) => displayName || name}
+                copiedOf={copiedOf}
+                nouns={manyTexts.nouns.member}
+                permissions={permissions}
+                actions={[removeAll]}
+              />
             )}
             <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={undefined} />
           </>
@@ -64,6 +79,7 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
       </Answered>
       <RemovalDialog
         words={texts.groups.remove}
+        said={texts.done.removed}
         removed={removing}
         onClose={() => setRemoving(undefined)}
         onPreview={async (path) => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
@@ -71,4 +87,24 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
       />
     </>
   );
+}
+
+/** Takes several members out of a group. */
+function useRemovalOfMany(group: string): ManyAction<GroupMember> {
+  const remove = useMutation(GroupMembersService.method.batchDeleteGroupMembers);
+  // Another member may have got the name of one meanwhile, but not its id.
+  const removal = (some: readonly GroupMember[]) => ({
+    parentPath: group,
+    paths: some.map(({ id }) => `${group}/members/@${id}`),
+  });
+  return {
+    act: texts.groups.remove,
+    done: texts.done.removed,
+    kind: "danger",
+    permission: "iam.groupMembers.delete",
+    run: {
+      together: (some) => remove.mutateAsync(removal(some)),
+      preview: async (some) => (await remove.mutateAsync({ ...removal(some), validateOnly: true })).accessPreview,
+    },
+  };
 }

@@ -12,6 +12,7 @@ import { Answered, Empty, ErrorNote, Loading } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { copiedOf } from "../../ui/row-menu.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { CreateGroupDialog } from "./create-group-dialog.tsx";
 import { type TreeLine, useGroupTree } from "./use-group-tree.ts";
@@ -79,7 +80,15 @@ function Tree({ org }: { readonly org: string }) {
       </Empty>
     );
   }
-  return <DataTable label={texts.groups.title} columns={treeColumns} rows={lines} keyOf={({ key }) => key} />;
+  return (
+    <DataTable
+      label={texts.groups.title}
+      columns={treeColumns}
+      rows={lines}
+      keyOf={({ key }) => key}
+      copiedOf={({ group }) => copiedOf(group)}
+    />
+  );
 }
 
 const columns: readonly Column<Group>[] = [
@@ -98,7 +107,13 @@ function Found({ org }: { readonly org: string }) {
           {rows.length === 0 ? (
             <Empty title={texts.groups.noneFound} />
           ) : (
-            <DataTable label={texts.groups.title} columns={columns} rows={rows} keyOf={({ id }) => id} />
+            <DataTable
+              label={texts.groups.title}
+              columns={columns}
+              rows={rows}
+              keyOf={({ id }) => id}
+              copiedOf={copiedOf}
+            />
           )}
           <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={totalSize} />
         </>

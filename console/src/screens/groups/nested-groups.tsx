@@ -2,11 +2,13 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { GroupMembersService, type Subgroup } from "../../../../gen/iam/v1alpha/group_member_pb.ts";
 import type { Permissions } from "../../calls/use-permissions.ts";
+import { moveTexts } from "../../texts/move-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { MoveDialog } from "./move-dialog.tsx";
 
 interface NestedGroupsProps {
   readonly group: string;
@@ -17,6 +19,7 @@ interface NestedGroupsProps {
 export function NestedGroups({ group, permissions }: NestedGroupsProps) {
   const request = { parentPath: group, pageSize: 1_000 };
   const nested = useQuery(GroupMembersService.method.listSubgroups, request, { retry: false });
+  const [moving, setMoving] = useState<Subgroup>();
   const [removing, setRemoving] = useState<Subgroup>();
   const remove = useMutation(GroupMembersService.method.deleteSubgroup);
   return (
@@ -37,6 +40,15 @@ export function NestedGroups({ group, permissions }: NestedGroupsProps) {
                     kind="quiet"
                     permissions={permissions}
                     permission="iam.subgroups.delete"
+                    label={`${moveTexts.move} ${subgroup.displayName || subgroup.name}`}
+                    onClick={() => setMoving(subgroup)}
+                  >
+                    {moveTexts.move}
+                  </GuardedButton>
+                  <GuardedButton
+                    kind="quiet"
+                    permissions={permissions}
+                    permission="iam.subgroups.delete"
                     label={`${texts.groups.remove} ${subgroup.displayName || subgroup.name}`}
                     onClick={() => setRemoving(subgroup)}
                   >
@@ -48,8 +60,10 @@ export function NestedGroups({ group, permissions }: NestedGroupsProps) {
           )
         }
       </Answered>
+      <MoveDialog moved={moving} onClose={() => setMoving(undefined)} />
       <RemovalDialog
         words={texts.groups.remove}
+        said={texts.done.removed}
         removed={removing}
         onClose={() => setRemoving(undefined)}
         onPreview={async (path) => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}

@@ -1,6 +1,10 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { type IdentityProvider, IdentityProvidersService } from "../../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import {
+  type IdentityProvider,
+  IdentityProviderSchema,
+  IdentityProvidersService,
+} from "../../../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { type Permissions, usePermissions } from "../../calls/use-permissions.ts";
 import { providerTexts } from "../../texts/sign-in-texts.ts";
 import { texts } from "../../texts/texts.ts";
@@ -81,13 +85,14 @@ function ChangeProviderDialog({ provider, onClose }: ProviderDialogProps) {
   });
   return (
     <ChangeDialog
+      schema={IdentityProviderSchema}
       of={provider}
       intro={providerTexts.changeIntro}
       fields={providerFields}
+      read={readProviderFields}
       onClose={onClose}
-      onChange={async ({ path, described, updateMask }, form) => {
-        const identityProvider = { ...described, ...readProviderFields(form) };
-        await update.mutateAsync({ path, identityProvider, updateMask });
+      onChange={async ({ path, changed, updateMask }) => {
+        await update.mutateAsync({ path, identityProvider: changed, updateMask });
         update.reset();
       }}
     >

@@ -6,6 +6,7 @@ import { identityTexts } from "../../texts/sign-in-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Answered } from "../../ui/notes.tsx";
+import { Said } from "../../ui/said.tsx";
 import { SelectField, TextField, valueOf } from "../../ui/text-field.tsx";
 
 interface LinkIdentityDialogProps {
@@ -31,6 +32,7 @@ export function LinkIdentityDialog({ member, open, onClose }: LinkIdentityDialog
       title={identityTexts.link}
       intro={identityTexts.linkIntro}
       submit={identityTexts.link}
+      done={(form) => <Said what={identityTexts.linked} name={valueOf(form, "subject")} />}
       fields={["identity_provider_path", "subject", "name"]}
       open={open}
       onClose={onClose}

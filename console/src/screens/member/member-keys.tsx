@@ -1,11 +1,15 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
+import { manyTexts } from "../../texts/many-texts.ts";
 import { texts } from "../../texts/texts.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import type { ManyAction } from "../../ui/many/many-action.ts";
+import { ManyTable } from "../../ui/many/many-table.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { copiedOf } from "../../ui/row-menu.tsx";
 import { Time } from "../../ui/time.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { NewSecret } from "./new-secret.tsx";
@@ -17,7 +21,7 @@ export function MemberKeys({ path: member, permissions }: TabProps) {
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<ApiKey>();
   const [deleting, setDeleting] = useState<ApiKey>();
-  const remove = useMutation(ApiKeysService.method.deleteApiKey);
+  const removeAll = useDeletionOfMany(member);
   const columns: readonly Column<ApiKey>[] = [
     { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
     { title: texts.columns.prefix, wide: true, cell: (row) => <code>{row.prefix}…</code> },
@@ -57,18 +61,58 @@ export function MemberKeys({ path: member, permissions }: TabProps) {
           rows.length === 0 ? (
             <Empty title={texts.keys.none} />
           ) : (
-            <DataTable label={texts.member.tabs.keys} columns={columns} rows={rows} keyOf={({ id }) => id} />
+            <ManyTable
+              label={texts.member.tabs.keys}
+              columns={columns}
+              rows={rows}
+              keyOf={({ id }) => id}
+              nameOf={({ displayName, name }) => displayName || name}
+              copiedOf={copiedOf}
+              nouns={manyTexts.nouns.key}
+              permissions={permissions}
+              actions={[removeAll]}
+            />
           )
         }
       </Answered>
       <CreateKeyDialog member={member} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
-      <RemovalDialog
-        words={texts.delete}
-        intro={texts.keys.deleteIntro}
-        removed={deleting}
-        onClose={() => setDeleting(undefined)}
-        onRemove={(path) => remove.mutateAsync({ path })}
-      />
+      <DeleteDialog apiKey={deleting} onClose={() => setDeleting(undefined)} />
     </>
+  );
+}
+
+/** Deletes several keys of a member. */
+function useDeletionOfMany(member: string): ManyAction<ApiKey> {
+  const remove = useMutation(ApiKeysService.method.batchDeleteApiKeys);
+  return {
+    act: texts.delete,
+    done: texts.done.deleted,
+    intro: texts.keys.deleteManyIntro,
+    kind: "danger",
+    permission: "iam.apiKeys.delete",
+    run: {
+      // Another key may have got the name of one meanwhile, but not its id.
+      together: (some) =>
+        remove.mutateAsync({ parentPath: member, paths: some.map(({ id }) => `${member}/apiKeys/@${id}`) }),
+    },
+  };
+}
+
+interface DeleteDialogProps {
+  /** As it was when somebody asked to delete it; undefined while nobody does. */
+  readonly apiKey: ApiKey | undefined;
+  readonly onClose: () => void;
+}
+
+function DeleteDialog({ apiKey, onClose }: DeleteDialogProps) {
+  const remove = useMutation(ApiKeysService.method.deleteApiKey);
+  return (
+    <RemovalDialog
+      words={texts.delete}
+      intro={texts.keys.deleteIntro}
+      removed={apiKey}
+      onClose={onClose}
+      onRemove={(path) => remove.mutateAsync({ path })}
+    />
   );
 }

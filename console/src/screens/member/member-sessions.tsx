@@ -2,11 +2,15 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { MeService } from "../../../../gen/iam/v1alpha/me_pb.ts";
 import { type Session, SessionsService } from "../../../../gen/iam/v1alpha/session_pb.ts";
+import { manyTexts } from "../../texts/many-texts.ts";
 import { texts } from "../../texts/texts.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import type { Column } from "../../ui/data-table.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import type { ManyAction } from "../../ui/many/many-action.ts";
+import { ManyTable } from "../../ui/many/many-table.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
+import { Said } from "../../ui/said.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { TabProps } from "./tab-props.ts";
 
@@ -28,7 +32,7 @@ export function MemberSessions({ path, permissions }: TabProps) {
   );
   const me = useQuery(MeService.method.getMe, {});
   const [ending, setEnding] = useState<Session>();
-  const end = useMutation(SessionsService.method.deleteSession);
+  const endAll = useEndOfMany();
   const columns: readonly Column<Session>[] = [
     {
       title: texts.columns.client,
@@ -67,19 +71,56 @@ export function MemberSessions({ path, permissions }: TabProps) {
           rows.length === 0 ? (
             <Empty title={texts.member.noSessions} />
           ) : (
-            <DataTable label={texts.member.tabs.sessions} columns={columns} rows={rows} keyOf={({ id }) => id} />
+            <ManyTable
+              label={texts.member.tabs.sessions}
+              columns={columns}
+              rows={rows}
+              keyOf={({ id }) => id}
+              nameOf={nameOf}
+              copiedOf={(row) => ({ name: nameOf(row), path: row.path, id: row.id })}
+              nouns={manyTexts.nouns.session}
+              permissions={permissions}
+              actions={[endAll]}
+            />
           )
         }
       </Answered>
-      <FormDialog
-        title={texts.member.endQuestion}
-        intro={ending === undefined ? undefined : introOf(ending)}
-        submit={texts.member.end}
-        kind="danger"
-        open={ending !== undefined}
-        onClose={() => setEnding(undefined)}
-        onSubmit={() => end.mutateAsync({ path: ending?.path ?? "" })}
-      />
+      <EndDialog session={ending} onClose={() => setEnding(undefined)} />
     </>
+  );
+}
+
+/** Ends several sessions. */
+function useEndOfMany(): ManyAction<Session> {
+  const end = useMutation(SessionsService.method.deleteSession);
+  return {
+    act: texts.member.end,
+    done: texts.done.ended,
+    intro: texts.member.endManyIntro,
+    kind: "danger",
+    permission: "iam.sessions.delete",
+    run: { each: ({ path }) => end.mutateAsync({ path }) },
+  };
+}
+
+interface EndDialogProps {
+  /** As it was when somebody asked to end it; undefined while nobody does. */
+  readonly session: Session | undefined;
+  readonly onClose: () => void;
+}
+
+function EndDialog({ session, onClose }: EndDialogProps) {
+  const end = useMutation(SessionsService.method.deleteSession);
+  return (
+    <FormDialog
+      title={texts.member.endQuestion}
+      intro={session && introOf(session)}
+      submit={texts.member.end}
+      done={session && <Said what={texts.member.ended} name={nameOf(session)} />}
+      kind="danger"
+      open={session !== undefined}
+      onClose={onClose}
+      onSubmit={() => end.mutateAsync({ path: session?.path ?? "" })}
+    />
   );
 }

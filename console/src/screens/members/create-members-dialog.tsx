@@ -31,6 +31,7 @@ export function CreateMembersDialog({ org, open, onClose }: CreateMembersDialogP
       title={texts.members.create}
       intro={texts.members.createIntro}
       submit={texts.create}
+      done={(form) => texts.members.created(readMembers(valueOf(form, "requests")).length)}
       fields={["requests"]}
       open={open}
       onClose={onClose}

@@ -5,6 +5,7 @@ import type { Permissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Said } from "../../ui/said.tsx";
 
 export const memberPermissions = ["iam.members.suspend", "iam.members.activate"];
 
@@ -48,6 +49,7 @@ export function SuspendButton({
         }
         intro={suspended ? texts.members.activateIntro : texts.members.suspendIntro}
         submit={words}
+        done={<Said what={suspended ? texts.done.activated : texts.done.suspended} name={name} />}
         kind={suspended ? "primary" : "danger"}
         open={asked !== undefined}
         onClose={() => setAsked(undefined)}

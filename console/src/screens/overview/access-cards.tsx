@@ -1,4 +1,6 @@
+import { Link } from "@tanstack/react-router";
 import type { AccessRequest } from "../../../../gen/iam/v1alpha/access_request_pb.ts";
+import { nameOf } from "../../calls/paths.ts";
 import { accessRequestTexts } from "../../texts/access-request-texts.ts";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -24,6 +26,12 @@ export function AccessCards({ requests }: { readonly requests: readonly AccessRe
               <bdi>{request.reason}</bdi>
             </span>
             <span className="actions">
+              <Link
+                to={request.path}
+                aria-label={accessRequestTexts.detailsOf(nameOf(request.rolePath), nameOf(request.memberPath))}
+              >
+                {accessRequestTexts.details}
+              </Link>
               <AnswerButtons request={request} answer={answer} />
             </span>
           </li>

@@ -9,6 +9,7 @@ import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { copiedOf } from "../../ui/row-menu.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { CreateProjectDialog } from "./create-project-dialog.tsx";
@@ -46,7 +47,15 @@ export function ProjectsScreen() {
       search={search}
       of={projects}
       rowsOf={(found) => found.projects}
-      table={(rows) => <DataTable label={texts.projects.title} columns={columns} rows={rows} keyOf={({ id }) => id} />}
+      table={(rows) => (
+        <DataTable
+          label={texts.projects.title}
+          columns={columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          copiedOf={copiedOf}
+        />
+      )}
     >
       <CreateProjectDialog org={parentPath} open={creating} onClose={() => setCreating(false)} />
     </ListPage>

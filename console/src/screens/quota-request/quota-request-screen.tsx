@@ -121,6 +121,7 @@ function WithdrawDialog({ request, list, onClose }: WithdrawDialogProps) {
   return (
     <RemovalDialog
       words={quotaRequestTexts.withdraw}
+      said={texts.done.withdrawn}
       intro={quotaRequestTexts.withdrawIntro}
       removed={request}
       onClose={onClose}

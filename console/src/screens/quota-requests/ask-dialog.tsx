@@ -51,6 +51,7 @@ export function AskDialog({ org, preset, open, onClose }: AskDialogProps) {
       title={quotaRequestTexts.create}
       intro={quotaRequestTexts.createIntro}
       submit={quotaRequestTexts.create}
+      done={texts.done.asked}
       fields={["quota_path", "limits", field, "description", "name"]}
       open={open}
       onClose={close}

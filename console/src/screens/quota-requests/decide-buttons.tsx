@@ -9,6 +9,7 @@ import { AmountField } from "../../ui/amount-field.tsx";
 import { amountIn } from "../../ui/amount-in.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { Said } from "../../ui/said.tsx";
 import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
 import { limitField } from "../quota/limit-field.ts";
 import { LimitsInWords } from "./limits-in-words.tsx";
@@ -87,6 +88,7 @@ function ApproveDialog({ request, onClose }: DecideDialogProps) {
       title={texts.requests.approve}
       intro={request && <WhoAsks request={request} />}
       submit={texts.requests.approve}
+      done={request && <Said what={texts.done.approved} name={request.displayName || request.name} />}
       fields={["message", ...kinds.map(limitField)]}
       open={request !== undefined}
       onClose={onClose}
@@ -116,6 +118,7 @@ function RejectDialog({ request, onClose }: DecideDialogProps) {
       title={texts.requests.reject}
       intro={request && <WhoAsks request={request} />}
       submit={texts.requests.reject}
+      done={request && <Said what={texts.done.rejected} name={request.displayName || request.name} />}
       fields={["message"]}
       open={request !== undefined}
       onClose={onClose}

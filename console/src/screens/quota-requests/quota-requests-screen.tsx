@@ -122,6 +122,7 @@ function Requests({ rows, deciding }: RequestsProps) {
       {dialogs}
       <RemovalDialog
         words={quotaRequestTexts.withdraw}
+        said={texts.done.withdrawn}
         intro={quotaRequestTexts.withdrawIntro}
         removed={withdrawn}
         onClose={() => setWithdrawn(undefined)}

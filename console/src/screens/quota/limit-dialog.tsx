@@ -9,6 +9,7 @@ import { AmountField } from "../../ui/amount-field.tsx";
 import { amountIn } from "../../ui/amount-in.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { limitField } from "./limit-field.ts";
+import { Said } from "../../ui/said.tsx";
 
 /** What is to be changed, as it was when somebody asked for that. */
 export interface AskedLimit {
@@ -54,6 +55,7 @@ export function LimitDialog({ asked, restriction, onClose }: LimitDialogProps) {
         </>
       }
       submit={texts.save}
+      done={<Said what={quotaTexts.limitSaved} name={named.name} />}
       fields={[field]}
       open={asked !== undefined}
       onClose={onClose}

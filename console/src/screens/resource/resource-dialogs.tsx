@@ -1,12 +1,13 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type Resource, ResourcesService } from "../../../../gen/resources/v1alpha/resource_pb.ts";
+import { type Resource, ResourceSchema, ResourcesService } from "../../../../gen/resources/v1alpha/resource_pb.ts";
 import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { Said } from "../../ui/said.tsx";
 
 interface ResourceDialogProps {
   /** As it was when somebody asked for that; undefined while nobody does. */
@@ -19,10 +20,10 @@ export function ChangeResourceDialog({ resource, onClose }: ResourceDialogProps)
   const update = useMutation(ResourcesService.method.updateResource);
   return (
     <ChangeDialog
+      schema={ResourceSchema}
       of={resource}
-      fields={[]}
       onClose={onClose}
-      onChange={({ path, described, updateMask }) => update.mutateAsync({ path, resource: described, updateMask })}
+      onChange={({ path, changed, updateMask }) => update.mutateAsync({ path, resource: changed, updateMask })}
     />
   );
 }
@@ -39,6 +40,7 @@ export function DeleteResourceDialog({
   return (
     <RemovalDialog
       words={texts.delete}
+      said={resourceTexts.deletionBegun}
       intro={`${resourceTexts.deleteIntro} ${canBeRestored ? resourceTexts.deleteUndone : resourceTexts.deleteForEver}`}
       removed={resource}
       onClose={onClose}
@@ -64,6 +66,7 @@ export function UndeleteResourceDialog({ resource, onClose }: ResourceDialogProp
       }
       intro={resourceTexts.undeleteIntro}
       submit={resourceTexts.undelete}
+      done={<Said what={resourceTexts.restorationBegun} name={displayName || name} />}
       open={resource !== undefined}
       onClose={onClose}
       onSubmit={async () => {

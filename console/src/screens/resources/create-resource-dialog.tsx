@@ -47,6 +47,7 @@ export function CreateResourceDialog({ project, types, open, onClose }: CreateRe
     <CreateDialog
       title={resourceTexts.create}
       intro={resourceTexts.createIntro}
+      said={resourceTexts.creationBegun}
       fields={["type_path", ...variableFields(operation), ...(shape === undefined ? [] : namesIn(shape))]}
       open={open}
       onClose={onClose}

@@ -6,6 +6,7 @@ import { resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { copiedOf } from "../../ui/row-menu.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { hasOf, Quantities } from "./amounts.tsx";
@@ -40,5 +41,7 @@ export function ResourceTable({ rows, ofAllProjects }: ResourceTableProps) {
     },
     { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
   ];
-  return <DataTable label={resourceTexts.title} columns={columns} rows={rows} keyOf={({ id }) => id} />;
+  return (
+    <DataTable label={resourceTexts.title} columns={columns} rows={rows} keyOf={({ id }) => id} copiedOf={copiedOf} />
+  );
 }

@@ -1,12 +1,14 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { type Role, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts";
+import { type Role, RoleSchema, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts";
+import { changedFields } from "../../calls/changed-fields.ts";
 import { texts } from "../../texts/texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
 import { Loading } from "../../ui/notes.tsx";
-import { TextAreaField, TextField } from "../../ui/text-field.tsx";
+import { Said } from "../../ui/said.tsx";
+import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
 import { PermissionChooser } from "./permission-chooser.tsx";
 import { useKnownPermissions } from "./use-known-permissions.ts";
 
@@ -28,6 +30,7 @@ export function CreateRoleDialog({ org, open, onClose }: CreateRoleDialogProps) 
     <FormDialog
       title={texts.roles.create}
       submit={texts.create}
+      done={(form) => <Said what={texts.done.created} name={valueOf(form, "name")} />}
       fields={fields}
       open={open}
       onClose={onClose}
@@ -52,27 +55,24 @@ interface ChangeRoleDialogProps {
 export function ChangeRoleDialog({ org, role, onClose }: ChangeRoleDialogProps) {
   const update = useMutation(RolesService.method.updateRole);
   const navigate = useNavigate();
-  const send = async (form: FormData, validateOnly: boolean): Promise<Role> =>
-    update.mutateAsync({
-      path: role?.path ?? "",
-      role: {
-        ...readNamed(form),
-        permissions: permissionsIn(form),
-        etag: role?.etag ?? "",
-      },
-      updateMask: { paths: fields },
-      validateOnly,
-    });
+  const send = async (form: FormData, validateOnly: boolean): Promise<Role | undefined> => {
+    if (role === undefined) return undefined;
+    const { path, etag } = role;
+    const changed = { ...readNamed(form), permissions: permissionsIn(form), etag };
+    const paths = changedFields(RoleSchema, role, changed, fields);
+    return paths.length === 0 ? role : update.mutateAsync({ path, role: changed, updateMask: { paths }, validateOnly });
+  };
   return (
     <FormDialog
       title={texts.roles.editTitle}
       submit={texts.save}
+      done={(form) => <Said what={texts.done.saved} name={valueOf(form, "display_name") || valueOf(form, "name")} />}
       fields={fields}
       open={role !== undefined}
       onClose={onClose}
-      onPreview={async (form) => (await send(form, true)).accessPreview}
+      onPreview={async (form) => (await send(form, true))?.accessPreview}
       onSubmit={async (form) => {
-        const { path } = await send(form, false);
+        const { path = "" } = (await send(form, false)) ?? {};
         if (path !== role?.path) await navigate({ to: path, replace: true });
       }}
     >

@@ -12,6 +12,7 @@ import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { copiedOf } from "../../ui/row-menu.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { CreateRoleDialog } from "./role-dialog.tsx";
 
@@ -24,6 +25,10 @@ const columns: readonly Column<Role>[] = [
     cell: ({ permissions }) => (permissions.includes("*") ? texts.roles.all : permissions.length),
   },
 ];
+
+function Table({ label, rows }: { readonly label: string; readonly rows: readonly Role[] }) {
+  return <DataTable label={label} columns={columns} rows={rows} keyOf={({ id }) => id} copiedOf={copiedOf} />;
+}
 
 /** The roles of an org, and those that are the same in every org. */
 export function RolesScreen() {
@@ -66,11 +71,7 @@ function OwnRoles({ org }: { readonly org: string }) {
     <Answered of={roles}>
       {({ roles: rows, nextPageToken, totalSize }) => (
         <>
-          {rows.length === 0 ? (
-            <NoRoles searched={q !== undefined} />
-          ) : (
-            <DataTable label={texts.roles.own} columns={columns} rows={rows} keyOf={({ id }) => id} />
-          )}
+          {rows.length === 0 ? <NoRoles searched={q !== undefined} /> : <Table label={texts.roles.own} rows={rows} />}
           <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={totalSize} />
         </>
       )}
@@ -89,11 +90,5 @@ function NoRoles({ searched }: { readonly searched: boolean }) {
 
 function PredefinedRoles() {
   const roles = useQuery(RolesService.method.listRoles, { pageSize: 1_000 }, { retry: false });
-  return (
-    <Answered of={roles}>
-      {({ roles: rows }) => (
-        <DataTable label={texts.roles.predefined} columns={columns} rows={rows} keyOf={({ id }) => id} />
-      )}
-    </Answered>
-  );
+  return <Answered of={roles}>{({ roles: rows }) => <Table label={texts.roles.predefined} rows={rows} />}</Answered>;
 }

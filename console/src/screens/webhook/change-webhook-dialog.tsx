@@ -1,5 +1,5 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { type Webhook, WebhooksService } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
+import { type Webhook, WebhookSchema, WebhooksService } from "../../../../gen/iam/v1alpha/webhook_pb.ts";
 import { deliveryTexts } from "../../texts/delivery-texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { readWebhookFields, WebhookFields, webhookFields } from "../webhooks/webhook-fields.tsx";
@@ -14,13 +14,13 @@ export function ChangeWebhookDialog({ webhook, onClose }: ChangeWebhookDialogPro
   const update = useMutation(WebhooksService.method.updateWebhook);
   return (
     <ChangeDialog
+      schema={WebhookSchema}
       of={webhook}
       intro={deliveryTexts.changeIntro}
       fields={webhookFields}
+      read={readWebhookFields}
       onClose={onClose}
-      onChange={({ path, described, updateMask }, form) =>
-        update.mutateAsync({ path, webhook: { ...described, ...readWebhookFields(form) }, updateMask })
-      }
+      onChange={({ path, changed, updateMask }) => update.mutateAsync({ path, webhook: changed, updateMask })}
     >
       <WebhookFields webhook={webhook} />
     </ChangeDialog>

@@ -55,6 +55,7 @@ export function ReplayDialog({ replay, onClose }: ReplayDialogProps) {
       title={webhookTexts.replay}
       intro={webhookTexts.replayIntro}
       submit={webhookTexts.replay}
+      done={webhookTexts.replayed}
       fields={from === "revision" ? ["org_path", "from_revision"] : ["org_path"]}
       open={replay !== undefined}
       onClose={close}

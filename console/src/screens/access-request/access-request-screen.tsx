@@ -1,0 +1,125 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, useParams } from "@tanstack/react-router";
+import {
+  type AccessRequest,
+  AccessRequest_State,
+  AccessRequest_StateSchema,
+  AccessRequestsService,
+} from "../../../../gen/iam/v1alpha/access_request_pb.ts";
+import { nameOf, orgOf } from "../../calls/paths.ts";
+import { useDisplayNames } from "../../calls/use-display-names.ts";
+import { accessRequestTexts } from "../../texts/access-request-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { Answered } from "../../ui/notes.tsx";
+import { Page } from "../../ui/page.tsx";
+import { PathLinks } from "../../ui/path-link.tsx";
+import { StateBadge } from "../../ui/state-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { AnswerButtons, useAnswers } from "../access-requests/answers.tsx";
+import { RequestHistory } from "./request-history.tsx";
+
+/** One request for access: who asks for what and why, what was decided, and what has happened to it. */
+export function AccessRequestScreen() {
+  const { org, request: name } = useParams({ from: "/orgs/$org/accessRequests/$request" });
+  const path = `/orgs/${org}/accessRequests/${name}`;
+  const request = useQuery(AccessRequestsService.method.getAccessRequest, { path });
+  return <Answered of={request}>{(data) => <Shown key={data.id} request={data} />}</Answered>;
+}
+
+interface ShownProps {
+  readonly request: AccessRequest;
+}
+
+function Shown({ request }: ShownProps) {
+  const { path, rolePath, resourcePath, reason } = request;
+  const nameIn = useDisplayNames([rolePath, resourcePath]);
+  const { answer, dialogs } = useAnswers();
+  return (
+    <Page
+      kind={accessRequestTexts.one}
+      title={accessRequestTexts.titleOf(nameIn(rolePath), nameIn(resourcePath))}
+      intro={<bdi>{reason}</bdi>}
+      actions={
+        <>
+          <Link to="/orgs/$org/accessRequests" params={{ org: nameOf(orgOf(path)) }} className="button plain">
+            {texts.requests.all}
+          </Link>
+          <AnswerButtons request={request} answer={answer} />
+        </>
+      }
+    >
+      <RequestFacts request={request} />
+      <RequestHistory path={path} />
+      {dialogs}
+    </Page>
+  );
+}
+
+function RequestFacts({ request }: ShownProps) {
+  const { path, state, memberPath, createTime, rolePath, resourcePath, expireTime, lapseTime } = request;
+  return (
+    <Facts>
+      <Fact title={texts.columns.state}>
+        <StateBadge of={AccessRequest_StateSchema} value={state} />
+        {state === AccessRequest_State.PENDING ? (
+          <span className="quiet-text">
+            {" "}
+            {accessRequestTexts.decideUntil} <Time at={lapseTime} />
+          </span>
+        ) : null}
+      </Fact>
+      <Fact title={accessRequestTexts.askedBy}>
+        <PathLinks paths={[memberPath]} />, <Time at={createTime} />
+      </Fact>
+      <Fact title={accessRequestTexts.role}>
+        <PathLinks paths={[rolePath]} />
+      </Fact>
+      <Fact title={accessRequestTexts.resource}>
+        <PathLinks paths={[resourcePath]} />
+      </Fact>
+      <Fact title={texts.columns.until}>
+        <Time at={expireTime} />
+      </Fact>
+      <Answer request={request} />
+      <Fact title={texts.columns.path}>
+        <code translate="no">{path}</code> <CopyButton text={path} />
+      </Fact>
+    </Facts>
+  );
+}
+
+/** Who decided and what they said, what was granted, and who ended it. */
+function Answer({ request: { decision, roleBindingPath, enderPath, endTime } }: ShownProps) {
+  return (
+    <>
+      {decision === undefined ? null : (
+        <Fact title={decision.approved ? accessRequestTexts.approvedBy : accessRequestTexts.declinedBy}>
+          {decision.deciderPath === "" ? texts.none : <PathLinks paths={[decision.deciderPath]} />},{" "}
+          <Time at={decision.decideTime} />
+        </Fact>
+      )}
+      {decision === undefined || decision.message === "" ? null : (
+        <Fact title={accessRequestTexts.said}>
+          <bdi>{decision.message}</bdi>
+        </Fact>
+      )}
+      {roleBindingPath === "" ? null : (
+        <Fact title={texts.why.binding}>
+          <code translate="no">{roleBindingPath}</code> <CopyButton text={roleBindingPath} />
+        </Fact>
+      )}
+      {endTime === undefined ? null : (
+        <Fact title={accessRequestTexts.over}>
+          {enderPath === "" ? null : (
+            <>
+              <PathLinks paths={[enderPath]} />,{" "}
+            </>
+          )}
+          <Time at={endTime} />
+        </Fact>
+      )}
+    </>
+  );
+}
