@@ -1,5 +1,5 @@
 // Finds what to run: the bundle in `build/`, which starts in half of the time, if nothing has changed since it was made; otherwise
-// the sources, or the JavaScript of the npm package, which has no sources.
+// the sources, or the bundle of the npm package, which has no sources.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -33,7 +33,7 @@ export function programOf([command, ...words]) {
  * of change of each file, by its path.
  */
 const programs = {
-  service: { manifest: "build/manifest.json", places: ["src/main.ts", "dist/src/main.js"] },
+  service: { manifest: "build/manifest.json", places: ["src/main.ts", "dist/service/main.js"] },
   "command line": { manifest: "build/command-line.json", places: ["src/cli/client/main.ts", "dist/command-line.js"] },
 };
 

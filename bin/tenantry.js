@@ -1,10 +1,24 @@
 #!/usr/bin/env node
 // Written for any Node that has modules, so that an old one gets a sentence and not a syntax error.
+import { existsSync } from "fs";
 import * as module from "module";
 import { fileURLToPath, pathToFileURL } from "url";
 
 var required = [22, 18];
 var version = process.versions.node.split(".").map(Number);
+
+/** Says how to get a Node.js that is new enough. */
+function adviceFor(platform) {
+  if (existsSync(new URL("../src", import.meta.url))) {
+    return 'After "npm ci", "npm start" and "npm run tenantry -- <command>" use the Node.js that came with it where there is one.';
+  }
+  if (platform !== "linux") return "Install a newer one.";
+  return (
+    '"npm install node-linux-' +
+    process.arch +
+    '@24.21.0", where this is installed, gets one, with which "npx tenantry" runs.'
+  );
+}
 
 if (version[0] < required[0] || (version[0] === required[0] && version[1] < required[1])) {
   console.error(
@@ -15,7 +29,7 @@ if (version[0] < required[0] || (version[0] === required[0] && version[1] < requ
       " (" +
       process.execPath +
       ").\n" +
-      'After "npm ci", "npm start" and "npm run tenantry -- <command>" use the Node.js that came with it where there is one.',
+      adviceFor(process.platform),
   );
   process.exitCode = 1;
 } else {

@@ -1,4 +1,4 @@
-// Builds the console, or fails: `npm pack` runs this.
+// Builds the console, or fails: `node scripts/build-console.ts`.
 import { join } from "node:path";
 import { buildConsole } from "./build/build-console.ts";
 

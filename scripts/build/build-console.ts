@@ -15,9 +15,10 @@ const leastBytes = 1_024;
  * renames by which the new one takes its place.
  *
  * @param root of the checkout.
+ * @returns the paths of the modules in it.
  * @throws Error with the code ERR_MODULE_NOT_FOUND where the dependencies of development are not installed.
  */
-export async function buildConsole(root: string): Promise<void> {
+export async function buildConsole(root: string): Promise<readonly string[]> {
   const { build } = await import("vite");
   const outDir = join(root, `dist/console-${process.pid}`);
   const [served, old] = [join(root, "dist/console"), `${outDir}-old`];
@@ -26,11 +27,13 @@ export async function buildConsole(root: string): Promise<void> {
   const { NODE_ENV: environment } = process.env;
   process.env["NODE_ENV"] = "production";
   try {
-    await build({ configFile, logLevel: "warn", build: { outDir, emptyOutDir: true } });
+    const built = await build({ configFile, logLevel: "warn", build: { outDir, emptyOutDir: true } });
     const assets = join(outDir, "assets");
     await Promise.all((await readdir(assets)).map((name) => compress(assets, name)));
     if (existsSync(served)) await rename(served, old);
     await rename(outDir, served);
+    const chunks = [built].flat().flatMap((each) => ("output" in each ? each.output : []));
+    return chunks.flatMap((each) => (each.type === "chunk" ? each.moduleIds : []));
   } finally {
     if (environment === undefined) delete process.env["NODE_ENV"];
     else process.env["NODE_ENV"] = environment;

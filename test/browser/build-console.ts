@@ -2,4 +2,6 @@ import { join } from "node:path";
 import { buildConsole } from "../../scripts/build/build-console.ts";
 
 /** Builds the console that the servers of the tests serve, as it is now. */
-export const setup = (): Promise<void> => buildConsole(join(import.meta.dirname, "../.."));
+export async function setup(): Promise<void> {
+  await buildConsole(join(import.meta.dirname, "../.."));
+}

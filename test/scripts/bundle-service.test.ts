@@ -68,10 +68,10 @@ describe("with a bundle, tenantry runs", () => {
     expect(program()).toBe("src/main.ts");
   });
 
-  test("the JavaScript of the npm package, which has neither", async () => {
+  test("the bundle of the npm package, which has neither", async () => {
     await rm(join(root, "src"), { recursive: true });
-    await write("dist/src/main.js");
-    expect(program()).toBe("dist/src/main.js");
+    await write("dist/service/main.js");
+    expect(program()).toBe("dist/service/main.js");
     await write("dist/command-line.js");
     expect(relative(root, findProgram(root, "command line"))).toBe("dist/command-line.js");
   });

@@ -1,6 +1,7 @@
 /** A machine-readable reason. The message is for people, with the path and a remedy. */
 export type EmbeddedPostgresErrorReason =
   | "UNSUPPORTED_PLATFORM"
+  | "NOT_INSTALLED"
   | "BINARIES_UNUSABLE"
   | "DIRECTORY_UNUSABLE"
   | "DISK_FULL"

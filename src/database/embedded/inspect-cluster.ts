@@ -3,6 +3,7 @@ import path from "node:path";
 
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { hasCode } from "./has-code.ts";
+import { packageName, quote, versionOf } from "./npm-package.ts";
 
 export interface Cluster {
   /** The major version that created it: "18". */
@@ -44,19 +45,11 @@ export async function checkCluster(cluster: string, version: string): Promise<vo
   );
 }
 
-/** The last versions of the packages that this program has used, by their major versions of PostgreSQL. */
-export const packageVersions: Readonly<Record<string, string>> = { "18": "18.4.0-beta.17" };
-
-function versionOf(major: string): string {
-  // All are pre-releases for npm, of which a range matches those of its first version only.
-  return packageVersions[major] ?? `>=${major}.0.0-0 <${Number(major) + 1}.0.0-0`;
-}
-
 /** Returns the commands that dump a cluster with the server of its version, and restore the dump with that of this one. */
 function commandsToMove(cluster: string, major: string): string {
   const data = path.dirname(path.dirname(cluster));
   const old = `${data}/postgresql-${major}`;
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const name = packageName(process);
   const tenantry = `TENANTRY_DATA=${quote(data)} tenantry`;
   const dump = quote(`${data}/tenantry.dump`);
   return [
@@ -67,9 +60,4 @@ function commandsToMove(cluster: string, major: string): string {
   ]
     .map((line) => `  ${line}`)
     .join("\n");
-}
-
-/** Returns a text as a word of a shell. */
-function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

