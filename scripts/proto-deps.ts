@@ -1,8 +1,7 @@
 // Copies the protos of others that ours import, or that the server implements, from npm packages into proto/. They are committed,
 // so that proto/ can be built and generated from without anything else:
 //
-// - google/api and google/rpc are those of google-proto-files 5.0.3. Since its 87 MB are not needed otherwise, it is no dependency:
-//   `node scripts/proto-deps.ts FOLDER` copies them from an unpacked one, or from a clone of googleapis;
+// - google/api and google/rpc are in google-proto-files;
 // - grpc/health and grpc/reflection are in different folders of their packages;
 // - buf/validate/validate.proto is in no package. @bufbuild/protovalidate contains its descriptor, which this script prints as
 //   source. Compiled, the source yields the same descriptor.
@@ -163,11 +162,10 @@ const googleFiles = [
   "rpc/error_details.proto",
   "rpc/status.proto",
 ];
-const googleFolder = process.argv[2];
-if (googleFolder !== undefined) {
-  for (const file of googleFiles) {
-    writeOutput(`google/${file}`, (target) => copyFileSync(join(googleFolder, "google", file), target));
-  }
+for (const file of googleFiles) {
+  writeOutput(`google/${file}`, (target) => {
+    copyFileSync(join(packageDir("google-proto-files"), "google", file), target);
+  });
 }
 writeOutput("buf/validate/validate.proto", (target) => {
   writeFileSync(target, [...printFile(validate)].join("\n") + "\n");
