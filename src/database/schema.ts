@@ -8,13 +8,14 @@ import type {
 import type { AccessRequests } from "./access-request-table.ts";
 import type { AccessUseTables } from "./access-use-tables.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
-import type { DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
+import type { Amounts, DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { InstallationTables } from "./installation-tables.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
 import type { SignalTables } from "./signal-tables.ts";
 import type { PastTables } from "./past-tables.ts";
+import type { QuotaRequests } from "./quota-request-table.ts";
 import type { ScimTables } from "./scim-tables.ts";
 import type { UsageTables } from "./usage-tables.ts";
 import type { WebhookTables } from "./webhook-tables.ts";
@@ -260,9 +261,6 @@ export interface Allocations {
   reserved: string;
 }
 
-/** Amounts of Quantities, or grades of Qualities, by kind. */
-type Amounts = JSONColumnType<Record<string, number>>;
-
 /** What the provider of a resource says of it. */
 type Outputs = JSONColumnType<JsonObject>;
 
@@ -340,23 +338,6 @@ export interface Sweeps {
   is_pending: Generated<boolean>;
   rounds: Generated<number>;
   next_time: Generated<Date>;
-}
-
-export interface QuotaRequests extends NamedColumns {
-  customer_id: string;
-  org_id: string;
-  /** The project whose quota the request is about; null for the quota of the org. */
-  project_id: string | null;
-  limits: Amounts;
-  state: "PENDING" | "APPROVED" | "REJECTED";
-  granted_limits: Amounts;
-  decision_message: string;
-  actor_org_id: string | null;
-  actor_id: string | null;
-  decider_org_id: string | null;
-  decider_id: string | null;
-  /** Null until the request is decided. */
-  decide_time: ColumnType<Date | null, null, string>;
 }
 
 export interface Schema

@@ -22,3 +22,6 @@ export interface DeletableColumns {
   delete_time: Date | null;
   purge_time: Date | null;
 }
+
+/** Amounts of Quantities, or grades of Qualities, by kind. */
+export type Amounts = JSONColumnType<Record<string, number>>;

@@ -25,9 +25,9 @@ import { rounds } from "../support/rounds.ts";
 
 // The others tell every caller what there is, or are about the caller or a token, which the request contains; or errors have a form of their
 // own (test/scim/sources.test.ts).
-const others: readonly DescService[] = [TokensService, MeService, ScimService];
+const others: ReadonlySet<DescService> = new Set([TokensService, MeService, ScimService]);
 const methods = unaryMethods([...services, ...standardServices]).filter(
-  ({ name, method }) => !openReads.has(name) && !others.includes(method.parent),
+  ({ name, method }) => !openReads.has(name) && !others.has(method.parent),
 );
 
 /** Those of a standard that is spoken over HTTP only. */

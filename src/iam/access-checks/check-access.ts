@@ -159,9 +159,10 @@ function createSteps(dependencies: AccessDependencies) {
     if (subject === undefined) return respond(false, revision);
     const check: CheckRequest = { subject, attributes: asked.attributes, now, counted: "all", conditions };
     // Whoever asks about now acts on the answer. What was allowed is past.
-    const { resolveAllowed, resolveHeld } = evaluator;
-    const resolve = asked.asOf === undefined ? resolveAllowed : resolveHeld;
-    const target = resolve(snapshot, check, asked.permission, path);
+    const target =
+      asked.asOf === undefined
+        ? evaluator.resolveAllowed(snapshot, check, asked.permission, path)
+        : evaluator.resolveHeld(snapshot, check, asked.permission, path);
     if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision));
     return respond(target !== undefined, revision);
   };

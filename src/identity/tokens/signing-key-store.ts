@@ -33,7 +33,7 @@ export async function readSigningKeys(db: Kysely<Schema>): Promise<PublishedKeys
     .orderBy("create_time")
     .execute();
   const now = found[0]?.now ?? Date.parse(await readClock(db));
-  return { rows: found.map(({ now: _, ...row }) => row), now };
+  return { rows: found, now };
 }
 
 export async function insertSigningKey(db: Transaction<Schema>, row: SigningKeyRow, now: number): Promise<void> {

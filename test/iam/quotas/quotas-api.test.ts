@@ -191,6 +191,7 @@ describe("over REST,", () => {
         identityProviders: 0,
         webhooks: 0,
         eventStreams: 0,
+        scimSources: 0,
       },
       etag: expect.stringMatching(/^[0-9a-f]{16}-[0-9a-f]{16}$/) as string,
     });
