@@ -131,12 +131,14 @@ test("of a random history on two servers, all is found that no call has needed f
   const [recording] = await sql.query("select since_time from use_recording");
   const since = (required(recording)["since_time"] as Date).getTime();
   const kinds = new Set<string>();
+  let used = 0;
   for (const unusedDays of [15, 40, 80]) {
     const naive = naiveUnused(state, permitted, unusedDays, since);
     for (const pageSize of [7, 1_000]) expect(await listUnused(parentPath, unusedDays, pageSize)).toEqual(naive);
     for (const [kind] of naive) kinds.add(kind);
-    expect(naive.length).toBeLessThan(naiveUnused(state, [], unusedDays, since).length);
+    used += naiveUnused(state, [], unusedDays, since).length - naive.length;
   }
+  expect(used).toBeGreaterThan(0);
   expect(kinds.size).toBeGreaterThan(2);
 });
 

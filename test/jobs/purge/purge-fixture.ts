@@ -222,6 +222,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     insert into scim_groups (customer_id, org_id, source_id, group_id, display_name, display_key, update_time)
     values (${customer}, ${org.id}, ${first("scim_sources")}, ${first("groups")}, '', '', now())`);
   await query(sql`
+    insert into access_uses (customer_id, org_id, used_id, part, last_day)
+    values (${customer}, ${org.id}, gen_random_uuid(), '', now())`);
+  await query(sql`
     insert into managed_resources (customer_id, org_id, path_hash, content_hash, source, version)
     values (${customer}, ${org.id}, '', '', '', '')`);
   await query(
