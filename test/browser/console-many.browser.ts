@@ -55,6 +55,9 @@ describe("members", () => {
     await page.keyboard.press("Shift+Space");
     const bar = page.getByRole("group", { name: "With what is chosen" });
     await bar.getByText("3 chosen").waitFor();
+    const cells = page.getByRole("row", { name: /many-a/ }).locator("td");
+    const tops = await cells.evaluateAll((each) => each.map((cell) => cell.getBoundingClientRect().top));
+    expect([tops.length > 3, new Set(tops).size]).toEqual([true, 1]);
     await page.getByRole("checkbox", { name: "Choose many-b" }).uncheck();
     // The last owner cannot be suspended.
     await page.getByRole("checkbox", { name: "Choose wile" }).check();
@@ -270,6 +273,12 @@ test("a group is moved into another one, after the screen has shown who gains an
   ]);
   const nested = await place.api.groupMembers.listSubgroups({ parentPath: `${acme}/groups/platform` });
   expect(nested.subgroups.map(({ name }) => name)).toEqual(["on-call"]);
+  // Where it cannot be taken out of the one, it does not stay in the other.
+  await page.route("**/DeleteSubgroup", (route) => route.fulfill({ status: 503 }), { times: 1 });
+  await dialog.getByRole("button", { name: "Move" }).click();
+  await dialog.getByRole("alert").waitFor();
+  expect((await place.api.groupMembers.listSubgroups({ parentPath: `${acme}/groups/shop` })).subgroups).toEqual([]);
+  expect(problems.splice(0).every((problem) => problem.includes("503"))).toBe(true);
   await dialog.getByRole("button", { name: "Move" }).click();
   await page.getByText("No group is nested in it.").waitFor();
   await page.getByRole("status", { name: "What was done" }).getByText("Moved on-call to shop.").waitFor();

@@ -15,7 +15,8 @@ export const accessTexts = {
         .trim(),
     partial: "There may be more.",
     trimmed: "You may see only a part of it.",
-    keys: (count: number) => `${counted(count, "API key gains", "API keys gain")} what its member gains.`,
+    keys: (count: number) =>
+      `${counted(count, "API key gains what its member gains", "API keys gain what their members gain")}.`,
     more: (count: number) => `And ${count} more.`,
     gains: "Gains",
     loses: "Loses",

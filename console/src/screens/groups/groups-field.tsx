@@ -38,7 +38,7 @@ export function GroupsField({ org, name, label, hint, groups = [] }: GroupsField
         onPick={(pick) => pick !== undefined && setPaths([...paths, pick.value])}
       />
       {paths.length === 0 ? null : (
-        <ul className="chosen" aria-label={label}>
+        <ul className="chosen-list" aria-label={label}>
           {paths.map((path) => (
             <li key={path}>
               <bdi title={path}>{displayNameOf(path)}</bdi>

@@ -20,20 +20,20 @@ const field = "group_path";
 
 /**
  * Nests a group in another one instead of the one that it is in, after it has shown who gains and who loses what. It is nested there first, so
- * that nobody is without what both groups give.
+ * that nobody is without what both groups give. If it cannot be taken out of this one, it is taken out of the other one again.
  */
 export function MoveDialog({ moved, onClose }: MoveDialogProps) {
   const nest = useMutation(GroupMembersService.method.createSubgroup);
   const remove = useMutation(GroupMembersService.method.deleteSubgroup);
-  /** Where it was nested before its removal failed. */
-  const [nestedIn, setNestedIn] = useState("");
+  /** Where it is nested as well, if both removals failed. */
+  const [left, setLeft] = useState<Subgroup>();
   const { path = "", etag = "", groupPath = "" } = moved ?? {};
   const name = moved?.displayName || moved?.name;
   const nesting = (form: FormData) => ({ parentPath: valueOf(form, field), subgroup: { groupPath } });
   const look = async (form: FormData) => {
-    const isThere = valueOf(form, field) === nestedIn;
+    const isThere = left !== undefined && valueOf(form, field) === parentOf(left.path);
     const gained = isThere ? undefined : await nest.mutateAsync({ ...nesting(form), validateOnly: true });
-    const lost = await remove.mutateAsync({ path, etag, validateOnly: true });
+    const lost = await remove.mutateAsync({ path, etag, allowMissing: true, validateOnly: true });
     return (
       <>
         <PreviewNote title={moveTexts.gains(nameOf(valueOf(form, field)))} preview={gained?.accessPreview} />
@@ -46,15 +46,20 @@ export function MoveDialog({ moved, onClose }: MoveDialogProps) {
     );
   };
   const submit = async (form: FormData): Promise<void> => {
-    const target = valueOf(form, field);
-    if (target !== nestedIn) {
-      await nest.mutateAsync(nesting(form));
-      setNestedIn(target);
+    if (left !== undefined) {
+      await remove.mutateAsync({ path: left.path, allowMissing: true });
+      setLeft(undefined);
     }
-    await remove.mutateAsync({ path, etag });
+    const nested = await nest.mutateAsync(nesting(form));
+    try {
+      await remove.mutateAsync({ path, etag, allowMissing: true });
+    } catch (error) {
+      await remove.mutateAsync({ path: nested.path }).catch(() => setLeft(nested));
+      throw error;
+    }
   };
   const close = (): void => {
-    setNestedIn("");
+    setLeft(undefined);
     onClose();
   };
   return (
@@ -78,7 +83,9 @@ export function MoveDialog({ moved, onClose }: MoveDialogProps) {
       onSubmit={submit}
     >
       <GroupField org={orgOf(path)} />
-      {nestedIn === "" ? null : <p className="note">{moveTexts.both(nameOf(nestedIn), nameOf(parentOf(path)))}</p>}
+      {left === undefined ? null : (
+        <p className="note">{moveTexts.both(nameOf(parentOf(left.path)), nameOf(parentOf(path)))}</p>
+      )}
     </FormDialog>
   );
 }

@@ -17,6 +17,7 @@ import { Time } from "../../ui/time.tsx";
 export function ProviderFacts({ provider }: { readonly provider: IdentityProvider }) {
   const { id, path, issuer, clientId, subjectClaim, scopes, tokenEndpointAuthMethod, createTime } = provider;
   const creates = provider.onFirstSignIn === OnFirstSignIn.CREATE;
+  const asked = creates ? [...new Set([...scopes, "email", "profile"])] : scopes;
   const redirectUri = `${location.origin}/sign-in/callback/${id}`;
   return (
     <Facts>
@@ -42,7 +43,7 @@ export function ProviderFacts({ provider }: { readonly provider: IdentityProvide
       {creates ? <NewcomerFacts provider={provider} /> : null}
       <Fact title={providerTexts.method}>{wordIn(providerTexts.methods, MethodSchema, tokenEndpointAuthMethod)}</Fact>
       <Fact title={providerTexts.scopes}>
-        {scopes.length === 0 ? providerTexts.onlyOpenid : <code translate="no">{scopes.join(" ")}</code>}
+        {asked.length === 0 ? providerTexts.onlyOpenid : <code translate="no">{asked.join(" ")}</code>}
       </Fact>
       <Fact title={texts.columns.path}>
         <code>{path}</code>

@@ -33,15 +33,14 @@ export function MemberSessions({ path, permissions }: TabProps) {
   const me = useQuery(MeService.method.getMe, {});
   const [ending, setEnding] = useState<Session>();
   const endAll = useEndOfMany();
+  const isThis = ({ path: each }: Session): boolean => each === me.data?.credential?.sessionPath;
   const columns: readonly Column<Session>[] = [
     {
       title: texts.columns.client,
       cell: (row) => (
         <>
           <bdi>{nameOf(row)}</bdi>
-          {row.path === me.data?.credential?.sessionPath ? (
-            <span className="quiet-text"> {texts.member.thisBrowser}</span>
-          ) : null}
+          {isThis(row) ? <span className="quiet-text"> {texts.member.thisBrowser}</span> : null}
         </>
       ),
     },
@@ -76,7 +75,9 @@ export function MemberSessions({ path, permissions }: TabProps) {
               columns={columns}
               rows={rows}
               keyOf={({ id }) => id}
-              nameOf={nameOf}
+              nameOf={(row) =>
+                [nameOf(row), row.userAgent, isThis(row) ? texts.member.thisBrowser : ""].join(" ").trim()
+              }
               copiedOf={(row) => ({ name: nameOf(row), path: row.path, id: row.id })}
               nouns={manyTexts.nouns.session}
               permissions={permissions}
