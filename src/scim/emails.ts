@@ -37,6 +37,16 @@ function withOnePrimary(emails: readonly UserEmail[]): readonly UserEmail[] {
   );
 }
 
+/** How many addresses the operations of a request change together: each reads all that there are, under the lock of the org. */
+const maxChanged = 100;
+
+/** Checks that operations do not change more. @throws ServiceError FIELD_INVALID with `tooMany` */
+export function requireFewEmails(operations: readonly Operation[]): void {
+  const ofEmails = operations.filter(({ path }) => path.name === "emails");
+  const changed = ofEmails.reduce((sum, { value }) => sum + (Array.isArray(value) ? Math.max(1, value.length) : 1), 0);
+  if (changed > maxChanged) throw scimFault("tooMany", `a request can change at most ${maxChanged} emails`);
+}
+
 /** @throws ServiceError FIELD_INVALID */
 export function changeEmails(before: readonly UserEmail[], operation: Operation): readonly UserEmail[] {
   const { verb, path, value } = operation;

@@ -22,6 +22,8 @@ interface GroupKeys {
 export interface GroupMemberRow {
   readonly group_id: string;
   readonly member_id: string;
+  /** Whether it is in the group until a time. */
+  readonly ends: boolean;
 }
 
 const ofSource = ({ customerId, orgId, id }: Source, where: Condition) => sql`
@@ -64,7 +66,7 @@ export async function listGroupMembers(
   if (groupIds.length === 0) return [];
   const ofThese = memberIds === undefined ? sql`true` : sql`group_members.member_id = any(${memberIds}::uuid[])`;
   const { rows } = await sql<GroupMemberRow>`
-    select group_members.group_id, group_members.member_id
+    select group_members.group_id, group_members.member_id, group_members.expire_time is not null as ends
     from group_members
     join scim_users on scim_users.customer_id = group_members.customer_id and scim_users.org_id = group_members.org_id
       and scim_users.member_id = group_members.member_id and scim_users.source_id = ${id}

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
-import { notFound } from "../errors/service-error.ts";
+import { type ServiceError, notFound } from "../errors/service-error.ts";
 import { groupCondition, isId } from "./conditions.ts";
 import { notUnique, scimFault } from "./errors.ts";
 import {
@@ -15,7 +15,7 @@ import {
   putGroup,
 } from "./group-store.ts";
 import { type Given, attributeOf } from "./json.ts";
-import { type MemberChanges, changeMembers, maxMembers, replaceWith, unchanged } from "./member-changes.ts";
+import { type MemberChanges, createMemberChanges, maxMembers } from "./member-changes.ts";
 import { type Operation, readOperations, unknownAttribute } from "./operations.ts";
 import { type Scene, type WriteScene, groupPath, memberPath, orgPath } from "./scene.ts";
 import { urns } from "./schemas.ts";
@@ -23,7 +23,7 @@ import { maxText } from "./user-attributes.ts";
 import { type Page, findUserIds, isNameTaken } from "./user-store.ts";
 import { distinct, fitDisplayName, readText, toName } from "./values.ts";
 
-/** How many members a response has. */
+/** How many members a response has, in all its groups together. */
 const maxShown = 10_000;
 
 /** How many are added or removed by one call. */
@@ -33,13 +33,26 @@ export async function listGroups(scene: Scene, filter: string, page: Page, withM
   const where = groupCondition(filter);
   const total = await countGroups(scene.db, scene.source, where);
   const rows = page.limit === 0 ? [] : await listGroupRows(scene.db, scene.source, where, page);
-  return { total, resources: await showGroups(scene, rows, withMembers) };
+  const resources = await showGroups(scene, rows, withMembers);
+  if (resources === undefined) throw tooManyMembers();
+  return { total, resources };
 }
 
-/** @throws ServiceError RESOURCE_NOT_FOUND */
+function tooManyMembers(): ServiceError {
+  return scimFault("tooMany", `there are more than ${maxShown} members: ask with excludedAttributes=members`);
+}
+
+/** @throws ServiceError RESOURCE_NOT_FOUND, or FIELD_INVALID with `tooMany` */
 export async function getGroup(scene: Scene, id: string, withMembers: boolean): Promise<object> {
-  const [shown] = await showGroups(scene, [await findGroup(scene, id)], withMembers);
-  return shown ?? {};
+  const [shown] = (await showGroups(scene, [await findGroup(scene, id)], withMembers)) ?? [];
+  if (shown === undefined) throw tooManyMembers();
+  return shown;
+}
+
+/** Returns a group that was changed; undefined if it has more members than a response. @throws ServiceError RESOURCE_NOT_FOUND */
+export async function findChangedGroup(scene: Scene, id: string, withMembers: boolean): Promise<object | undefined> {
+  const [shown] = (await showGroups(scene, [await findGroup(scene, id)], withMembers)) ?? [];
+  return shown;
 }
 
 async function findGroup({ db, source }: Scene, id: string): Promise<GroupRow> {
@@ -51,15 +64,17 @@ async function findGroup({ db, source }: Scene, id: string): Promise<GroupRow> {
   return row;
 }
 
-/** @throws ServiceError FIELD_INVALID with `tooMany` */
-async function showGroups(scene: Scene, rows: readonly GroupRow[], withMembers: boolean): Promise<object[]> {
+/** Returns groups; undefined if they have more members together than a response. */
+async function showGroups(
+  scene: Scene,
+  rows: readonly GroupRow[],
+  withMembers: boolean,
+): Promise<object[] | undefined> {
   const { db, source, base } = scene;
   if (!withMembers) return rows.map((row) => toGroup(row, undefined, base));
   const ids = rows.map(({ id }) => id);
   const members = await listGroupMembers(db, source, ids, undefined, maxShown + 1);
-  if (members.length > maxShown) {
-    throw scimFault("tooMany", `there are more than ${maxShown} members: ask with excludedAttributes=members`);
-  }
+  if (members.length > maxShown) return undefined;
   const byGroup = Map.groupBy(members, ({ group_id }) => group_id);
   return rows.map((row) => toGroup(row, byGroup.get(row.id) ?? [], base));
 }
@@ -91,71 +106,79 @@ interface GroupState {
 
 const maxDisplayName = 512;
 
+/** What a request says of a group. An attribute that is there and undefined is removed. */
+interface Draft {
+  displayName?: string | undefined;
+  externalId?: string | undefined;
+}
+
 /** @throws ServiceError FIELD_INVALID */
 function readGroup(body: Given): GroupState {
-  return complete({
-    displayName: readText(attributeOf(body, "displayName"), "displayName", maxDisplayName),
-    externalId: readText(attributeOf(body, "externalId"), "externalId", maxText),
-    members: replaceWith(body),
-  });
+  const members = createMemberChanges();
+  members.replaceBy(body);
+  const displayName = readText(attributeOf(body, "displayName"), "displayName", maxDisplayName);
+  const externalId = readText(attributeOf(body, "externalId"), "externalId", maxText);
+  return complete({ displayName, externalId }, members.result());
 }
 
-interface Draft {
-  displayName: string | undefined;
-  externalId: string | undefined;
-  members: MemberChanges;
+/** Reads operations. Returns what they make of a group. @throws ServiceError FIELD_INVALID */
+function readChange(body: Given): (row: GroupRow) => GroupState {
+  const draft: Draft = {};
+  const changes = createMemberChanges();
+  for (const operation of readOperations(body, urns.group)) {
+    if (operation.path.name === "members" && operation.path.schema === "") changes.apply(operation);
+    else change(draft, operation);
+  }
+  const members = changes.result();
+  return ({ display_name: displayName, external_id: externalId }) =>
+    complete({ displayName, externalId: externalId ?? undefined, ...draft }, members);
 }
 
-function complete({ displayName, externalId, members }: Draft): GroupState {
+/** @throws ServiceError FIELD_INVALID */
+function complete({ displayName, externalId }: Draft, members: MemberChanges): GroupState {
   if (displayName === undefined) throw scimFault("invalidValue", "displayName is required");
   return { displayName, externalId, members };
 }
 
 const known = ["displayName", "externalId", "members"];
 
-function change(draft: Draft, operation: Operation): void {
-  const { verb, path } = operation;
-  const value = verb === "remove" ? undefined : operation.value;
+function change(draft: Draft, { verb, path, value: given }: Operation): void {
+  const value = verb === "remove" ? undefined : given;
   if (["id", "meta", "schemas"].includes(path.name))
     throw scimFault("mutability", `${path.name} is set by the service`);
-  if (path.schema !== "") unknownAttribute(path, known);
-  if (path.name === "members") {
-    draft.members = changeMembers(draft.members, operation);
-    return;
-  }
-  if (path.where !== undefined || path.part !== undefined) unknownAttribute(path, known);
+  if (path.schema !== "" || path.where !== undefined || path.part !== undefined) unknownAttribute(path, known);
   if (path.name === "displayname") draft.displayName = readText(value, "displayName", maxDisplayName);
   else if (path.name === "externalid") draft.externalId = readText(value, "externalId", maxText);
   else unknownAttribute(path, known);
 }
 
-/** Creates a group, and returns its id. */
-export async function createGroup(scene: WriteScene, body: Given): Promise<string> {
-  const { call, db, source } = scene;
+/** Reads a group. Returns what creates it, and returns its id. */
+export function createGroup(body: Given) {
   const state = readGroup(body);
-  await requireUnique(scene, undefined, state);
-  const wanted = toName(state.displayName, "group");
-  const name = (await isNameTaken(db, source, "groups", wanted)) ? distinct(wanted) : wanted;
-  const group = { name, displayName: fitDisplayName(state.displayName), labels: { "scim-source": source.name } };
-  const { id } = await call(GroupsService.method.createGroup, { parentPath: orgPath(scene), group });
-  await putGroup(db, source, scene.time, id, state);
-  await applyMembers(scene, id, state.members);
-  return id;
-}
-
-export async function replaceGroup(scene: WriteScene, id: string, body: Given): Promise<void> {
-  await changeGroup(scene, await findGroup(scene, id), readGroup(body));
-}
-
-export async function patchGroup(scene: WriteScene, id: string, body: Given): Promise<void> {
-  const row = await findGroup(scene, id);
-  const draft: Draft = {
-    displayName: row.display_name,
-    externalId: row.external_id ?? undefined,
-    members: unchanged,
+  return async (scene: WriteScene): Promise<string> => {
+    const { call, db, source } = scene;
+    await requireUnique(scene, undefined, state);
+    const wanted = toName(state.displayName, "group");
+    const name = (await isNameTaken(db, source, "groups", wanted)) ? distinct(wanted) : wanted;
+    const group = { name, displayName: fitDisplayName(state.displayName), labels: { "scim-source": source.name } };
+    const { id } = await call(GroupsService.method.createGroup, { parentPath: orgPath(scene), group });
+    await putGroup(db, source, scene.time, id, state);
+    await applyMembers(scene, id, state.members);
+    return id;
   };
-  for (const operation of readOperations(body, urns.group)) change(draft, operation);
-  await changeGroup(scene, row, complete(draft));
+}
+
+export function replaceGroup(body: Given) {
+  const state = readGroup(body);
+  return async (scene: WriteScene, id: string): Promise<void> => changeGroup(scene, await findGroup(scene, id), state);
+}
+
+export function patchGroup(body: Given) {
+  const after = readChange(body);
+  return async (scene: WriteScene, id: string): Promise<void> => {
+    const row = await findGroup(scene, id);
+    await changeGroup(scene, row, after(row));
+  };
 }
 
 async function changeGroup(scene: WriteScene, row: GroupRow, state: GroupState): Promise<void> {
@@ -175,18 +198,19 @@ async function changeGroup(scene: WriteScene, row: GroupRow, state: GroupState):
 }
 
 /** Adds members before it removes others: a group that holds `owner` may be left without one meanwhile otherwise. */
-async function applyMembers(
-  scene: WriteScene,
-  id: string,
-  { isReplaced, added, removed }: MemberChanges,
-): Promise<void> {
+async function applyMembers(scene: WriteScene, id: string, changes: MemberChanges): Promise<void> {
+  const { isReplaced, added, removed } = changes;
   const { call, db, source } = scene;
   const asked = isReplaced ? undefined : [...added, ...removed];
   if (asked?.length === 0) return;
-  const rows = await listGroupMembers(db, source, [id], asked, 2 * maxMembers + 1);
-  const inside = new Set(rows.map(({ member_id }) => member_id));
-  const joining = [...added].filter((each) => !inside.has(each));
-  const leaving = [...inside].filter((each) => (isReplaced ? !added.has(each) : removed.has(each)));
+  // Of a group that is replaced, more cannot leave and stay by one request. Of those who are asked about, each has one row.
+  const limit = asked?.length ?? 2 * maxMembers + 1;
+  const rows = await listGroupMembers(db, source, [id], asked, limit);
+  const endingOf = new Map(rows.map(({ member_id, ends }) => [member_id, ends]));
+  // Who is in it until a time, which somebody has set by hand, is to stay.
+  const joining = [...added].filter((each) => endingOf.get(each) !== false);
+  const renewed = joining.filter((each) => endingOf.has(each));
+  const leaving = [...endingOf.keys()].filter((each) => (isReplaced ? !added.has(each) : removed.has(each)));
   if (joining.length + leaving.length > maxMembers) {
     throw scimFault("tooMany", `a request can add and remove at most ${maxMembers} members; send several`);
   }
@@ -194,14 +218,18 @@ async function applyMembers(
   const unknown = joining.find((each) => !users.has(each));
   if (unknown !== undefined) throw scimFault("invalidValue", `members: there is no user ${unknown}`);
   const parentPath = groupPath(scene, id);
+  const remove = async (ids: readonly string[]): Promise<void> => {
+    for (const some of batches(ids)) {
+      const paths = some.map((each) => `${parentPath}/members/@${each}`);
+      await call(GroupMembersService.method.batchDeleteGroupMembers, { parentPath, paths });
+    }
+  };
+  await remove(renewed);
   for (const some of batches(joining)) {
     const requests = some.map((each) => ({ parentPath, groupMember: { memberPath: memberPath(scene, each) } }));
     await call(GroupMembersService.method.batchCreateGroupMembers, { parentPath, requests });
   }
-  for (const some of batches(leaving)) {
-    const paths = some.map((each) => `${parentPath}/members/@${each}`);
-    await call(GroupMembersService.method.batchDeleteGroupMembers, { parentPath, paths });
-  }
+  await remove(leaving);
 }
 
 function batches(ids: readonly string[]): readonly (readonly string[])[] {

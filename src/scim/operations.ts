@@ -24,34 +24,43 @@ export function readOperations(body: Given, core: string): readonly Operation[] 
   }
   if (given.length > maxOperations) throw scimFault("tooMany", `Operations must have at most ${maxOperations} items`);
   const operations: Operation[] = [];
-  for (const each of given as readonly unknown[]) operations.push(...readOperation(each, core));
-  if (operations.length > maxOperations) {
-    throw scimFault("tooMany", `Operations must change at most ${maxOperations} attributes`);
-  }
+  for (const each of given as readonly unknown[]) readOperation(each, core, operations);
   return operations;
 }
 
-function readOperation(given: unknown, core: string): Operation[] {
+/** Adds the operations that one stands for. */
+function readOperation(given: unknown, core: string, operations: Operation[]): void {
   if (!isObject(given)) throw scimFault("invalidSyntax", "each of Operations must be an object");
   const verb = readVerb(attributeOf(given, "op"));
   const path = attributeOf(given, "path");
   const value = attributeOf(given, "value");
   if (path !== undefined && path !== null && path !== "") {
     if (typeof path !== "string") throw scimFault("invalidPath", "a path must be a text");
-    return [{ verb, path: inCore(parsePath(path), core), value }];
+    push(operations, { verb, path: inCore(parsePath(path), core), value });
+    return;
   }
   if (verb === "remove") throw scimFault("noTarget", "an operation that removes must have a path");
   if (!isObject(value)) throw scimFault("invalidValue", "the value of an operation without a path must be an object");
-  return readKeys(value, verb, core);
+  for (const [key, each] of Object.entries(value)) {
+    if (key.toLowerCase() !== core.toLowerCase() || !isObject(each)) readKey(key, each, verb, core, operations);
+    // The schema of the resource has attributes, and no schema inside.
+    else for (const [name, one] of Object.entries(each)) readKey(name, one, verb, "", operations);
+  }
 }
 
-function readKeys(value: Given, verb: Operation["verb"], core: string): Operation[] {
-  return Object.entries(value).flatMap(([key, each]): Operation[] => {
-    const name = key.toLowerCase();
-    if (ofService.has(name) || name === urns.enterprise.toLowerCase()) return [];
-    if (name === core.toLowerCase() && isObject(each)) return readKeys(each, verb, "");
-    return [{ verb, path: inCore(parsePath(key), core), value: each }];
-  });
+/** Adds the operation of a key of a value, which is a path. */
+function readKey(key: string, value: unknown, verb: Operation["verb"], core: string, operations: Operation[]): void {
+  const name = key.toLowerCase();
+  if (ofService.has(name) || name === urns.enterprise.toLowerCase()) return;
+  push(operations, { verb, path: inCore(parsePath(key), core), value });
+}
+
+/** @throws ServiceError FIELD_INVALID with `tooMany` before a long request is read to its end. */
+function push(operations: Operation[], operation: Operation): void {
+  operations.push(operation);
+  if (operations.length > maxOperations) {
+    throw scimFault("tooMany", `Operations must change at most ${maxOperations} attributes`);
+  }
 }
 
 function readVerb(verb: unknown): Operation["verb"] {

@@ -3,9 +3,17 @@ import { create } from "@bufbuild/protobuf";
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import type { HttpBody } from "../../gen/google/api/httpbody_pb.ts";
+import { type HttpBody, HttpBodySchema } from "../../gen/google/api/httpbody_pb.ts";
 import { ScimService } from "../../gen/scim/v2/scim_service_pb.ts";
-import { createGroup, deleteGroup, getGroup, listGroups, patchGroup, replaceGroup } from "./groups.ts";
+import {
+  createGroup,
+  deleteGroup,
+  findChangedGroup,
+  getGroup,
+  listGroups,
+  patchGroup,
+  replaceGroup,
+} from "./groups.ts";
 import { type Given, readObject, toBody } from "./json.ts";
 import { type ScimCalls, type ScimDependencies, createScimCalls } from "./scim-calls.ts";
 import type { Scene, WriteScene } from "./scene.ts";
@@ -17,28 +25,39 @@ import { createUser, deleteUser, getUser, listUsers, patchUser, replaceUser } fr
 interface Kind {
   readonly collection: "Users" | "Groups";
   readonly get: (scene: Scene, id: string, selection: Selection) => Promise<object>;
+  /** Returns one that was changed; undefined if it is too large for a response. */
+  readonly findChanged: (scene: Scene, id: string, selection: Selection) => Promise<object | undefined>;
   readonly list: (
     scene: Scene,
     filter: string,
     page: { readonly offset: number; readonly limit: number },
     selection: Selection,
   ) => Promise<{ readonly total: number; readonly resources: readonly object[] }>;
-  /** Returns the id. */
-  readonly create: (scene: WriteScene, body: Given) => Promise<string>;
+  /** Reads the body, before any lock. The function that it returns returns the id. */
+  readonly create: (body: Given) => (scene: WriteScene) => Promise<string>;
   readonly remove: (scene: WriteScene, id: string) => Promise<void>;
 }
 
-const users: Kind = { collection: "Users", get: getUser, list: listUsers, create: createUser, remove: deleteUser };
+const users: Kind = {
+  collection: "Users",
+  get: getUser,
+  findChanged: getUser,
+  list: listUsers,
+  create: createUser,
+  remove: deleteUser,
+};
 
 const groups: Kind = {
   collection: "Groups",
   get: (scene, id, selection) => getGroup(scene, id, isSelected(selection, "members")),
+  findChanged: (scene, id, selection) => findChangedGroup(scene, id, isSelected(selection, "members")),
   list: (scene, filter, page, selection) => listGroups(scene, filter, page, isSelected(selection, "members")),
   create: createGroup,
   remove: deleteGroup,
 };
 
-type Change = (scene: WriteScene, id: string, body: Given) => Promise<void>;
+/** Reads the body, before any lock. */
+type Change = (body: Given) => (scene: WriteScene, id: string) => Promise<void>;
 
 interface ListFields extends Selection {
   readonly filter: string;
@@ -79,7 +98,8 @@ export function createScimService(dependencies: ScimDependencies): ServiceImpl<t
   };
 }
 
-function handlersOf({ sceneOf, write }: ScimCalls, { collection, get, list, create: make, remove }: Kind) {
+function handlersOf({ sceneOf, write }: ScimCalls, kind: Kind) {
+  const { collection, get, findChanged, list, create: make, remove } = kind;
   const show = async (scene: Scene, id: string, selection: Selection): Promise<HttpBody> =>
     toBody(select(await get(scene, id, selection), selection));
   return {
@@ -94,9 +114,9 @@ function handlersOf({ sceneOf, write }: ScimCalls, { collection, get, list, crea
     },
 
     create: (called: DescMethod) => (request: WriteFields, context: HandlerContext) => {
-      const body = readObject(request.body);
+      const run = make(readObject(request.body));
       return write(called, request, context, async (scene) => {
-        const id = await make(scene, body);
+        const id = await run(scene);
         context.responseHeader.set("location", `${scene.base}/${collection}/${id}`);
         return show(scene, id, request);
       });
@@ -105,10 +125,12 @@ function handlersOf({ sceneOf, write }: ScimCalls, { collection, get, list, crea
     change:
       (called: DescMethod, change: Change) =>
       (request: WriteFields & { readonly id: string }, context: HandlerContext) => {
-        const body = readObject(request.body);
+        const run = change(readObject(request.body));
         return write(called, request, context, async (scene) => {
-          await change(scene, request.id, body);
-          return show(scene, request.id, request);
+          await run(scene, request.id);
+          const changed = await findChanged(scene, request.id, request);
+          // 204 (RFC 7644, 3.5.2).
+          return changed === undefined ? create(HttpBodySchema) : toBody(select(changed, request));
         });
       },
 

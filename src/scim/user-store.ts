@@ -79,18 +79,29 @@ export async function putUser(
       emails = excluded.emails, attributes = excluded.attributes, update_time = excluded.update_time`.execute(db);
 }
 
-/** Forgets users whose members are deleted and that have what another one is to have: it is free. */
-export async function forgetDeleted(
+/**
+ * Returns the ids of users whose members are deleted and that have what another one is to have.
+ *
+ * @param subject at the identity provider of the source; undefined for none.
+ */
+export async function findDeletedUsers(
   db: Kysely<Schema>,
-  { customerId, orgId, id }: Source,
+  { customerId, orgId, id, providerId }: Source,
   { userName, externalId }: UserAttributes,
-): Promise<void> {
-  await sql`
-    delete from scim_users using members
+  subject: string | undefined,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select members.id from scim_users
+    join members on members.customer_id = scim_users.customer_id and members.org_id = scim_users.org_id
+      and members.id = scim_users.member_id
     where scim_users.customer_id = ${customerId} and scim_users.org_id = ${orgId} and scim_users.source_id = ${id}
-      and members.customer_id = scim_users.customer_id and members.org_id = scim_users.org_id
-      and members.id = scim_users.member_id and members.delete_time is not null
-      and (scim_users.user_key = ${fold(userName)} or scim_users.external_id = ${externalId ?? null})`.execute(db);
+      and members.delete_time is not null
+      and (scim_users.user_key = ${fold(userName)} or scim_users.external_id = ${externalId ?? null}
+        or scim_users.member_id = (
+          select member_id from identities
+          where customer_id = ${customerId} and org_id = ${orgId} and provider_id = ${providerId}
+            and subject = ${subject ?? null}))`.execute(db);
+  return rows.map((row) => row.id);
 }
 
 /** Returns what another user of the source has already of what is to be unique. */
@@ -125,15 +136,14 @@ export async function isNameTaken(
   return rows.length > 0;
 }
 
-/** Returns the names of the identities that a member has of a provider. */
+/** Returns the ids of the identities of a member. */
 export async function findIdentityIds(
   db: Kysely<Schema>,
-  { customerId, orgId, providerId }: Source,
+  { customerId, orgId }: Source,
   memberId: string,
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from identities
-    where customer_id = ${customerId} and org_id = ${orgId} and member_id = ${memberId}
-      and provider_id = ${providerId}`.execute(db);
+    where customer_id = ${customerId} and org_id = ${orgId} and member_id = ${memberId}`.execute(db);
   return rows.map(({ id }) => id);
 }

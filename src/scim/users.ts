@@ -10,19 +10,21 @@ import { formatPath } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { findEmailProblem } from "../validation/email-address.ts";
 import { isId, userCondition } from "./conditions.ts";
+import { requireFewEmails } from "./emails.ts";
 import { notUnique, scimFault } from "./errors.ts";
 import { type Given } from "./json.ts";
 import { readOperations } from "./operations.ts";
 import { type Scene, type WriteScene, memberPath, orgPath } from "./scene.ts";
 import { urns } from "./schemas.ts";
+import type { Source } from "./source.ts";
 import { type UserState, displayedName, mainEmail, applyToUser, readUser } from "./user-attributes.ts";
 import {
   type Page,
   type UserRow,
   countUsers,
+  findDeletedUsers,
   findIdentityIds,
   findTaken,
-  forgetDeleted,
   isNameTaken,
   listUserRows,
   putUser,
@@ -59,42 +61,53 @@ function toUser({ id, state, attributes, create_time, update_time }: UserRow, ba
   return { schemas: [urns.user], id, ...attributes, active: state === "ACTIVE", meta };
 }
 
-/** Creates the member, its identity, and what the source says of it. Returns its id. */
-export async function createUser(scene: WriteScene, body: Given): Promise<string> {
-  const { call, db, source } = scene;
+/** Reads a user. Returns what creates the member, its identity, and what the source says of it, and returns its id. */
+export function createUser(body: Given) {
   const { active = true, ...attributes } = readUser(body);
-  await requireUnique(scene, undefined, attributes);
-  const [local = ""] = attributes.userName.split("@");
-  const wanted = toName(local, "user");
-  const name = (await isNameTaken(db, source, "members", wanted)) ? distinct(wanted) : wanted;
-  const member = { name, type: Member_Type.USER, labels: { "scim-source": source.name }, ...fieldsOf(attributes) };
-  const { id } = await call(MembersService.method.createMember, { parentPath: orgPath(scene), member });
-  await link(scene, id, attributes);
-  if (!active) await call(MembersService.method.suspendMember, { path: memberPath(scene, id) });
-  await putUser(db, source, scene.time, id, attributes, displayedName(attributes));
-  return id;
+  return async (scene: WriteScene): Promise<string> => {
+    const { call, db, source } = scene;
+    const subject = subjectOf(source, attributes);
+    await requireUnique(scene, undefined, attributes, subject);
+    const [local = ""] = attributes.userName.split("@");
+    const wanted = toName(local, "user");
+    const name = (await isNameTaken(db, source, "members", wanted)) ? distinct(wanted) : wanted;
+    const member = { name, type: Member_Type.USER, labels: { "scim-source": source.name }, ...fieldsOf(attributes) };
+    const { id } = await call(MembersService.method.createMember, { parentPath: orgPath(scene), member });
+    if (subject !== undefined) await link(scene, id, subject);
+    if (!active) await call(MembersService.method.suspendMember, { path: memberPath(scene, id) });
+    await putUser(db, source, scene.time, id, attributes, displayedName(attributes));
+    return id;
+  };
+}
+
+/** Returns the subject of a person at the identity provider of a source; undefined for a source without one. */
+function subjectOf({ providerId, subject: kind }: Source, attributes: UserAttributes): string | undefined {
+  if (providerId === null) return undefined;
+  const subject = kind === "USER_NAME" ? attributes.userName : attributes.externalId;
+  if (subject !== undefined) return subject;
+  throw scimFault("invalidValue", "externalId is required: it is the subject of the person at the identity provider");
 }
 
 /** Lets the person sign in as the member. Only here, where the member holds nothing yet: later, it would take over what it holds. */
-async function link(scene: WriteScene, id: string, { userName, externalId }: UserAttributes): Promise<void> {
-  const { providerId, orgId, name, subject: kind } = scene.source;
-  if (providerId === null) return;
-  const subject = kind === "USER_NAME" ? userName : externalId;
-  if (subject === undefined) {
-    throw scimFault("invalidValue", "externalId is required: it is the subject of the person at the identity provider");
-  }
-  const identityProviderPath = formatPath(patterns.IdentityProvider, `@${orgId}`, `@${providerId}`);
+async function link(scene: WriteScene, id: string, subject: string): Promise<void> {
+  const { providerId, orgId, name } = scene.source;
+  const identityProviderPath = formatPath(patterns.IdentityProvider, `@${orgId}`, `@${providerId ?? ""}`);
   const identity = { name, identityProviderPath, subject };
   await scene.call(IdentitiesService.method.createIdentity, { parentPath: memberPath(scene, id), identity });
 }
 
-export async function replaceUser(scene: WriteScene, id: string, body: Given): Promise<void> {
-  await changeUser(scene, await findUser(scene, id), readUser(body));
+export function replaceUser(body: Given) {
+  const after = readUser(body);
+  return async (scene: WriteScene, id: string): Promise<void> => changeUser(scene, await findUser(scene, id), after);
 }
 
-export async function patchUser(scene: WriteScene, id: string, body: Given): Promise<void> {
-  const row = await findUser(scene, id);
-  await changeUser(scene, row, applyToUser(row.attributes, readOperations(body, urns.user)));
+export function patchUser(body: Given) {
+  const operations = readOperations(body, urns.user);
+  requireFewEmails(operations);
+  return async (scene: WriteScene, id: string): Promise<void> => {
+    const row = await findUser(scene, id);
+    await changeUser(scene, row, applyToUser(row.attributes, operations));
+  };
 }
 
 async function changeUser(scene: WriteScene, row: UserRow, after: UserState): Promise<void> {
@@ -117,12 +130,20 @@ export async function deleteUser(scene: WriteScene, id: string): Promise<void> {
   const { call, db, source } = scene;
   const row = await findUser(scene, id);
   const path = memberPath(scene, row.id);
-  // Otherwise the person could not be created again: a subject is that of one member.
-  for (const identity of await findIdentityIds(db, source, row.id)) {
-    await call(IdentitiesService.method.deleteIdentity, { path: `${path}/identities/@${identity}` });
-  }
+  await removeIdentities(scene, row.id);
   await call(MembersService.method.deleteMember, { path });
-  await removeScimUsers(db, { customer_id: source.customerId, id: source.orgId }, sql`member_id = ${row.id}`);
+  await removeScimUsers(db, orgOf(source), sql`member_id = ${row.id}`);
+}
+
+/**
+ * Removes all identities of a deleted user, whoever has made them. Otherwise the person could not be created again, since a subject is that
+ * of one member; and who undeletes the member would let somebody sign in who is out.
+ */
+async function removeIdentities(scene: WriteScene, id: string): Promise<void> {
+  const path = memberPath(scene, id);
+  for (const identity of await findIdentityIds(scene.db, scene.source, id)) {
+    await scene.call(IdentitiesService.method.deleteIdentity, { path: `${path}/identities/@${identity}` });
+  }
 }
 
 /** Returns the fields of the member. An address that a member cannot have is only kept as one of the user. */
@@ -132,12 +153,20 @@ function fieldsOf(attributes: UserAttributes): { readonly displayName: string; r
   return { displayName: fitDisplayName(displayedName(attributes)), email: isAccepted ? required(email) : "" };
 }
 
+/** @param subject that the user is to have at the identity provider; undefined for none. */
 async function requireUnique(
   scene: WriteScene,
   memberId: string | undefined,
   attributes: UserAttributes,
+  subject?: string,
 ): Promise<void> {
-  await forgetDeleted(scene.db, scene.source, attributes);
-  const taken = await findTaken(scene.db, scene.source, memberId, attributes);
+  const { db, source } = scene;
+  // Somebody whom another one has deleted is not there for the directory, and what it had is free.
+  const deleted = await findDeletedUsers(db, source, attributes, subject);
+  for (const id of deleted) await removeIdentities(scene, id);
+  if (deleted.length > 0) await removeScimUsers(db, orgOf(source), sql`member_id = any(${deleted}::uuid[])`);
+  const taken = await findTaken(db, source, memberId, attributes);
   if (taken !== undefined) throw notUnique(`another user of this source has the ${taken} ${String(attributes[taken])}`);
 }
+
+const orgOf = ({ customerId, orgId }: Source) => ({ customer_id: customerId, id: orgId });

@@ -132,6 +132,16 @@ describe("a PATCH", () => {
   });
 });
 
+test("the operations of a PATCH change 100 emails together at most", async () => {
+  const some = Array.from({ length: 10 }, (_, index) => ({ value: `${index}@b.example` }));
+  const operations = Array.from({ length: 10 }, () => ({ op: "add", path: "emails", value: some }));
+  const answer = await directory.scim("PATCH", `/Users/${id}`, patch(...operations));
+  expect([answer.status, answer.body.emails]).toEqual([200, expect.any(Array)]);
+  const one = { op: "replace", path: 'emails[type eq "work"].value', value: "judy@b.example" };
+  const { body } = await directory.scim("PATCH", `/Users/${id}`, patch(...operations, one));
+  expect(body).toMatchObject(invalid("tooMany"));
+});
+
 describe("a body", () => {
   test.each([["{"], ["[]"], ['"text"'], ["null"], [""], ["[".repeat(100_000)], [`{"a":${"[".repeat(100_000)}`]])(
     "that is %.20s is refused",
@@ -169,6 +179,19 @@ describe("a body", () => {
     const filter = encodeURIComponent(`userName eq "${userName}"`);
     expect((await directory.scim("GET", `/Users?filter=${filter}`)).body.totalResults).toBe(0);
   });
+});
+
+test("a value that is deep, or has many keys, is refused", async () => {
+  const core = "urn:ietf:params:scim:schemas:core:2.0:User";
+  const deep = `{"${core}":${'{"":'.repeat(20_000)}1${"}".repeat(20_000)}}`;
+  const nested = `{"${core}":${`{"${core}":`.repeat(20_000)}1${"}".repeat(20_000)}}`;
+  for (const value of [deep, nested]) {
+    const { body } = await directory.scim("PATCH", `/Users/${id}`, `{"Operations":[{"op":"add","value":${value}}]}`);
+    expect(body).toMatchObject(invalid("invalidPath"));
+  }
+  const keys = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`title${index}`, "x"]));
+  const { body } = await directory.scim("PATCH", `/Users/${id}`, patch({ op: "add", value: keys }));
+  expect(body).toMatchObject(invalid("tooMany"));
 });
 
 test("a name that is too long for the org is kept whole, and shown as far as it fits", async () => {

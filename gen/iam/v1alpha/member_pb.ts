@@ -1425,7 +1425,8 @@ export const MembersService: GenService<{
   /**
    * Issues an access token with which the caller acts as an APPLICATION of its own Org: it may do what both the application and
    * the caller may do. The change log names both. The token cannot be exchanged, and passes no access on. It ends when
-   * tokens, the state or the permission of either are taken back, and with the credential of the call.
+   * tokens, the state or the permission of either are taken back, and with the credential of the call. Fails with
+   * PERMISSION_DENIED for an application that holds `iam.scimSources.provision`, unless the caller holds every permission.
    *
    * @generated from rpc iam.v1alpha.MembersService.ImpersonateMember
    */

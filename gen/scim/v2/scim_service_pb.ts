@@ -310,7 +310,7 @@ export const DeleteRequestSchema: GenMessage<DeleteRequest> = /*@__PURE__*/
 /**
  * Implements SCIM 2.0 (RFC 7643 and 7644), with which the directory of a customer creates, changes and deactivates the Members and Groups
  * of an Org. It is served over HTTP only; bodies and errors have the form of the standard. The caller is the Member of an
- * `iam.v1alpha.ScimSource`, and sees and changes what that has created.
+ * `iam.v1alpha.ScimSource` itself, with an API key of its own, and sees and changes what that has created.
  *
  * @generated from service scim.v2.ScimService
  */
@@ -468,7 +468,8 @@ export const ScimService: GenService<{
     output: typeof HttpBodySchema;
   },
   /**
-   * Changes attributes of a group by operations: all of them, or none.
+   * Changes attributes of a group by operations: all of them, or none. The response is empty, with the status 204, if it would have more
+   * than 10,000 members.
    *
    * @generated from rpc scim.v2.ScimService.PatchGroup
    */

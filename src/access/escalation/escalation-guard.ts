@@ -5,11 +5,20 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ConditionDependencies, dependenciesOf, readsLabel } from "../conditions/condition-dependencies.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
+import { formatPath, pathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
 import type { PredefinedRoles } from "../engine/tables/role-table.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
 import { granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
-import { createRequireHeld, holdsLasting, requireWhole } from "./require-held.ts";
+import {
+  type RequireHeld,
+  createPermissionsOf,
+  createRequireHeld,
+  holdsLasting,
+  provisions,
+  requireWhole,
+} from "./require-held.ts";
 import { type WayToAct, createRequireWithin, unlimitedWay } from "./require-within.ts";
 import { findRevokedRoles, readRoles } from "./revoked-roles.ts";
 import { type EffectiveGrant, heldBy, heldByAll, heldConditionally } from "./store.ts";
@@ -45,6 +54,8 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
   return {
     isOwner,
     requireMayActAs,
+    requireMayImpersonate: createRequireMayImpersonate(requireHeld, predefinedRoles),
+    requireMayJoin: createRequireMayJoin(requireHeld),
 
     async requireMayGrant(transaction, grants) {
       const rule = "to grant a role, the caller must hold every permission of the role on the same resource";
@@ -57,14 +68,10 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
       await requireHeld(transaction, [{ role: { permissions }, scope }], granting(rule));
     },
 
-    async requireMayJoin(transaction, groupIds) {
-      const held = await heldBy(transaction, { groups: groupIds });
-      const rule = "to add to a group, the caller must hold every permission that the group holds";
-      await requireHeld(transaction, held, granting(rule));
-    },
-
     async requireMayRevoke(transaction, revocations) {
-      await requireHeld(transaction, await findRevokedRoles(transaction, revocations), revoking);
+      // A source takes from each of its people whatever that holds.
+      const demanding = isSource(transaction) ? revocations.filter(({ memberId }) => memberId === null) : revocations;
+      await requireHeld(transaction, await findRevokedRoles(transaction, demanding), revoking);
     },
 
     async requireMayConfirm(transaction, memberId, key) {
@@ -103,13 +110,40 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
   };
 }
 
+function createRequireMayImpersonate(
+  requireHeld: RequireHeld,
+  predefinedRoles: PredefinedRoles,
+): EscalationGuard["requireMayImpersonate"] {
+  const permissionsOf = createPermissionsOf(predefinedRoles);
+  return async (transaction, memberId) => {
+    const held = await heldBy(transaction, { members: [memberId] });
+    const provisioning = held.filter(({ role }) => provisions(permissionsOf(role)));
+    await requireHeld(transaction, provisioning, granting(impersonateRule));
+  };
+}
+
+const createRequireMayJoin =
+  (requireHeld: RequireHeld): EscalationGuard["requireMayJoin"] =>
+  async (transaction, groupIds) => {
+    const held = await heldBy(transaction, { groups: groupIds });
+    const rule = isSource(transaction)
+      ? `a SCIM source adds nobody to a group that holds roles outside of its org, which is done by hand: ${groupPaths(transaction, groupIds)}`
+      : "to add to a group, the caller must hold every permission that the group holds";
+    await requireHeld(transaction, held, granting(rule));
+  };
+
 /** Whether the author is a SCIM source, which links the members that it has just made. */
 const isSource = ({ author }: OrgTransaction): boolean => author.provisions === true;
+
+const groupPaths = ({ org }: OrgTransaction, ids: readonly string[]): string =>
+  [...new Set(ids)].map((id) => formatPath(patterns.Group, pathName(org), `@${id}`)).join(", ");
 
 type RequireMayGiveAll = (transaction: OrgTransaction, memberId: string, way: WayToAct, rule: string) => Promise<void>;
 
 const actAsRule =
   "to create, change or confirm an API key of another member, or to create its identities, the caller must hold every permission that the member holds";
+const impersonateRule =
+  "to impersonate an application that may provision by SCIM, the caller must hold every permission of the org";
 const confirmRule =
   "an API key is confirmed by its member or by an owner of the org, with an API key that is not limited itself";
 const linkRule =

@@ -64,6 +64,11 @@ export interface EscalationGuard {
    */
   requireMayActAs(transaction: OrgTransaction, memberId: string, grantsUntil: string | null): Promise<void>;
   /**
+   * Checks that the author may impersonate this member. What it does then is limited to what both hold, but the application of a SCIM source
+   * may do more than it holds.
+   */
+  requireMayImpersonate(transaction: OrgTransaction, memberId: string): Promise<void>;
+  /**
    * Checks that the author may take this access away. What a member takes from itself, with an API key that is not limited,
    * is not restricted.
    */

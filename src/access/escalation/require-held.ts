@@ -9,6 +9,7 @@ import { impersonating } from "../evaluation/allows.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
 import type { DecisionView } from "../evaluation/caller-view.ts";
 import { requireExact } from "../evaluation/limited-grants.ts";
+import { provisionPermission } from "../evaluation/provisioning.ts";
 import type { GrantScope } from "./guard-types.ts";
 import type { EffectiveGrant } from "./store.ts";
 
@@ -47,15 +48,26 @@ export function requireWhole({ author }: OrgTransaction): void {
   );
 }
 
-export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): RequireHeld {
-  const permissionsOf = (role: EffectiveGrant["role"]): RolePermissions => {
+/** Returns the function that returns the permissions of a role. */
+export function createPermissionsOf(predefinedRoles: PredefinedRoles) {
+  return (role: EffectiveGrant["role"]): RolePermissions => {
     if ("permissions" in role) return { permissions: role.permissions };
     return predefinedRoles[role.predefined] ?? { permissions: [] };
   };
+}
 
-  return async (transaction, grants, { passesOn, unless, deny }) => {
-    // What a source manages, it manages whatever that holds: an owner has decided so.
-    if (grants.length === 0 || transaction.author.provisions === true) return;
+/** Whether a role has, by name, the permission of a SCIM source. */
+export const provisions = ({ permissions }: RolePermissions): boolean => permissions.includes(provisionPermission);
+
+/** Returns what somebody can do who gets these permissions. */
+const worthOf = (role: RolePermissions): RolePermissions => (provisions(role) ? { permissions: "*" } : role);
+
+export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): RequireHeld {
+  const permissionsOf = createPermissionsOf(predefinedRoles);
+
+  return async (transaction, given, { passesOn, unless, deny }) => {
+    const grants = transaction.author.provisions === true ? given.filter(isAbove(transaction)) : given;
+    if (grants.length === 0) return;
     const view = await viewAuthor(transaction, "lasting");
     // The service itself may do everything.
     if (view === undefined) return;
@@ -70,12 +82,19 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
       for (const each of views) {
         const held = heldForGood(each, resourceOf(scope, org.id, org.customer_id));
         if (lackingPermissions(snapshot, held, { permissions: unless }).length === 0) continue;
-        const missing = lackingPermissions(snapshot, held, permissionsOf(role));
+        const wanted = permissionsOf(role);
+        const missing = lackingPermissions(snapshot, held, passesOn ? worthOf(wanted) : wanted);
         if (missing.length > 0) throw deny(missing, scope, transaction);
       }
     }
   };
 }
+
+/** What a SCIM source manages, it manages whatever that holds in the org: an owner of the org has decided so, and nobody above it. */
+const isAbove =
+  ({ org }: OrgTransaction) =>
+  ({ scope }: ScopedRole): boolean =>
+    scope.kind !== "project" && (scope.kind !== "org" || scope.id !== org.id);
 
 /** Reports whether a member holds a role on a resource, without a condition or an expire time. */
 export function holdsLasting(view: DecisionView, role: RolePermissions, resource: TargetScope): boolean {

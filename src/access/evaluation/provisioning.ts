@@ -2,7 +2,8 @@
 // for those of the methods about members and groups. SCIM makes them only about what the source manages.
 import type { CheckRequest } from "./check-request.ts";
 
-const provisionPermission = "iam.scimSources.provision";
+/** What its member holds. It is worth every permission of the org: a source gives its people the roles of its groups, whatever these are. */
+export const provisionPermission = "iam.scimSources.provision";
 
 const standsFor: ReadonlySet<string> = new Set([
   "iam.members.create",

@@ -7,6 +7,7 @@ import {
   ImpersonateMemberResponseSchema,
 } from "../../../gen/iam/v1alpha/member_pb.ts";
 import type { Narrowing } from "../../access/engine/decisions/narrowing.ts";
+import type { EscalationGuard } from "../../access/escalation/guard-types.ts";
 import { authorOf, callerOf, targetOf } from "../../access/evaluation/call.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
@@ -35,8 +36,10 @@ export interface ImpersonationDependencies {
 }
 
 /** Creates the method that issues a token with which the caller acts as an application of its org. */
-export function createImpersonateMember(dependencies: ImpersonationDependencies) {
-  const { database, accessTokens, readNarrowing, tokenLifeSeconds } = dependencies;
+export function createImpersonateMember(
+  { database, accessTokens, readNarrowing, tokenLifeSeconds }: ImpersonationDependencies,
+  escalation: EscalationGuard,
+) {
   return async (request: ImpersonateMemberRequest, context: HandlerContext): Promise<ImpersonateMemberResponse> => {
     const path = targetOf(context, patterns.Member);
     const caller = callerOf(context);
@@ -48,6 +51,7 @@ export function createImpersonateMember(dependencies: ImpersonationDependencies)
     const issued = await inTransaction(database, (db) =>
       writeInOrg(db, { org: { by: "id", value: orgId } }, author, async (transaction) => {
         const row = requireApplication(await findRow(db, memberDefinition, path), path, orgId);
+        await escalation.requireMayImpersonate(transaction, row.id);
         const own = required(await findRow(db, memberDefinition, [path[0], { by: "id", value: memberId }]));
         const gen = token === undefined ? own.token_gen : token.gen;
         const grant = {

@@ -44,7 +44,7 @@ export function createMembersService(
   const served = { definition: memberDefinition, place, rules, reader, dependencies };
   const revokeTokens = createRevokeTokens(served);
   const invitations = createInvitationMethods(served, dependencies.invitations);
-  const impersonateMember = createImpersonateMember(dependencies.impersonation);
+  const impersonateMember = createImpersonateMember(dependencies.impersonation, dependencies.escalation);
   const eraseMember = createEraseMember(dependencies);
   const handlers = createStandardHandlers(MembersService, dependencies, memberDefinition, rules);
   return completeService(MembersService, { ...handlers, ...invitations, revokeTokens, impersonateMember, eraseMember });

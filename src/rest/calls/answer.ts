@@ -56,8 +56,11 @@ export function answer(call: Call, message: Message, isReused: boolean): void | 
 function isNothing(when: Route["conventions"]["answersNothing"], message: Message): boolean {
   if (when !== "when empty") return when === "always";
   const { $typeName: _name, $unknown: _unknown, ...fields } = message;
-  return Object.values(fields).every((value) => value === undefined);
+  return Object.values(fields).every(isUnset);
 }
+
+const isUnset = (value: unknown): boolean =>
+  value === undefined || value === "" || ((Array.isArray(value) || value instanceof Uint8Array) && value.length === 0);
 
 /** Returns the coding of a body. Sets `Vary` if it depends on the request. */
 function negotiate(

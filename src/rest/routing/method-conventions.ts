@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
+import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import type { HttpRule } from "./http-rules.ts";
 
 /** How a method maps to HTTP apart from its messages, derived from the names and types that the AIPs define. */
@@ -9,7 +10,7 @@ export interface MethodConventions {
   readonly creates: boolean;
   /**
    * When the response is 204: always for google.protobuf.Empty. For a method named Delete... or BatchDelete... that returns
-   * another message, when that message is empty.
+   * another message, when that message is empty; for a google.api.HttpBody that has neither a type nor data.
    */
   readonly answersNothing: "always" | "when empty" | "never";
   /** The response field that is sent as `ETag` (AIP-154). */
@@ -27,7 +28,7 @@ export function readConventions(method: DescMethod, rule: HttpRule, verb: string
   const answersNothing = isUnary ? whenNothing(method) : "never";
   const creates =
     isUnary &&
-    answersNothing === "never" &&
+    answersNothing !== "always" &&
     rule.httpMethod === "POST" &&
     verb === "" &&
     /^Create[A-Z]/.test(method.name);
@@ -45,6 +46,7 @@ export function readConventions(method: DescMethod, rule: HttpRule, verb: string
 
 function whenNothing({ name, output }: DescMethod): MethodConventions["answersNothing"] {
   if (output.typeName === "google.protobuf.Empty") return "always";
+  if (output.typeName === HttpBodySchema.typeName) return "when empty";
   // A message with scalars or lists, such as a resource or a list of resources, does not count as empty.
   const holdsMessagesOnly = output.fields.length > 0 && output.fields.every(({ fieldKind }) => fieldKind === "message");
   return /^(Batch)?Delete[A-Z]/.test(name) && holdsMessagesOnly ? "when empty" : "never";

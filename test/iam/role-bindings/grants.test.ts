@@ -75,6 +75,7 @@ const escalation: EscalationGuard = {
   requireMayDefine: (_transaction, permissions) => ask("define", permissions),
   requireMayJoin: (_transaction, groupIds) => ask("join", ...groupIds),
   requireMayActAs: (_transaction, memberId) => ask("act", memberId),
+  requireMayImpersonate: (_transaction, memberId) => ask("impersonate", memberId),
   requireMayRevoke: (_transaction, revocations) => ask("revoke", ...revocations),
   requireMayConfirm: (_transaction, memberId) => ask("confirm", memberId),
   requireMayLink: (_transaction, memberId) => ask("link", memberId),
