@@ -331,7 +331,7 @@ export const contract: Contract = {
       {"name":"method","type":"string","mode":"output","help":"The method that was called, for example `iam.v1alpha.MembersService/UpdateMember`, or the part of the service at which somebody signed in"},
       {"name":"resource_path","type":"string","mode":"output","help":"The path that the call named, as it was written, of the first of several"},
       {"name":"reason","type":"string","mode":"output","help":"Why it was refused, as in the details of the error, for example `PERMISSION_DENIED`"},
-      {"name":"reason_detail","type":"string","mode":"output","help":"The permission that the caller lacked, for example `iam.members.update`, or why its token had ended, for example `SESSION_ENDED`; empty if there is nothing to add"},
+      {"name":"reason_detail","type":"string","mode":"output","help":"The permission that the caller lacked, for example `iam.members.update`, or why its token had ended, for example `SESSION_ENDED`, or why a first sign-in was refused, for example `NOT_LET_IN`; empty if there is nothing to add"},
       {"name":"remote_address","type":"string","mode":"output","help":"The address of the client, for example `192.0.2.7`"},
       {"name":"request_id","type":"string","mode":"output","help":"The id of the request, of the first of several"},
     ],
@@ -725,7 +725,7 @@ export const contract: Contract = {
       {"name":"on_first_sign_in","type":["REFUSE","CREATE"],"help":"What becomes of somebody who signs in and is not linked with any Member of the Org"},
       {"name":"first_sign_in_condition","type":"string","help":"Whom `CREATE` lets in: an expression in CEL that is true or false, as a `condition` of a RoleBinding is, with one variable, `claims`"},
       {"name":"first_sign_in_group_paths","type":"string","shape":"list","help":"The Groups of the Org that a Member joins that `CREATE` creates, for example `[\"/orgs/acme/groups/staff\"]`; at most 20"},
-      {"name":"first_sign_in_author_path","type":"string","mode":"output","help":"The Member that has set `on_first_sign_in` to `CREATE`, or has changed `first_sign_in_condition` or `first_sign_in_group_paths` last, for example `/orgs/@<id>/members/@<id>`; it may no longer exist"},
+      {"name":"first_sign_in_author_path","type":"string","mode":"output","help":"The Member that has set `on_first_sign_in` to `CREATE`, or has changed `first_sign_in_condition`, `first_sign_in_group_paths`, `scopes` or `email_trusted` last since then, for example `/orgs/@<id>/members/@<id>`; it may no longer exist"},
     ],
     ImpersonateMemberResponse: [
       {"name":"access_token","type":"string","mode":"output","help":"The access token"},
