@@ -66,6 +66,7 @@ function explain(thrown: unknown): Partial<SignIn> & { readonly reason?: string;
 const told: ReadonlySet<string> = new Set([
   "ADDRESS_NOT_ALLOWED",
   "GRANT_INVALID",
+  "LIMIT_EXCEEDED",
   "PERMISSION_DENIED",
   "TOKEN_INVALID",
 ]);
@@ -118,7 +119,7 @@ export interface PersonAtProvider extends SignedInPerson {
 
 /**
  * Finishes a sign-in at a provider, also the first of somebody for whom it creates a member. That it fails is noted in the org of the provider,
- * and that it is of somebody whom nobody has linked.
+ * and that it is of somebody whom nobody has linked, or of whose members none is active.
  */
 export async function finishAtProvider(
   { providerSignIn, firstSignIns, noteSignIns }: AtProvider,
@@ -129,10 +130,12 @@ export async function finishAtProvider(
   const person = await noteSignIns.watch(signIn, () => providerSignIn.finish(...answer));
   const { newcomer, org } = person;
   // Who comes for an invitation is linked with it, if at all.
-  if (person.identities.length > 0 || org === undefined || person.claims !== undefined) return person;
+  if (org === undefined || person.claims !== undefined) return person;
   const ofOrg: SignIn = { ...signIn, org: { by: "name", value: org } };
   const entered = newcomer && (await noteSignIns.watch(ofOrg, () => firstSignIns.enter(newcomer, where)));
-  if (typeof entered === "object") return { ...person, identities: entered };
-  noteSignIns.failed(ofOrg, "GRANT_INVALID", entered ?? "NOT_LINKED");
-  return { ...person, refusal: entered };
+  const identities = typeof entered === "object" ? entered : person.identities;
+  const refusal = typeof entered === "object" ? undefined : entered;
+  if (identities.length === 0) noteSignIns.failed(ofOrg, "GRANT_INVALID", refusal ?? "NOT_LINKED");
+  else if (!identities.some(({ usable }) => usable)) noteSignIns.failed(ofOrg, "GRANT_INVALID", "MEMBER_NOT_ACTIVE");
+  return { ...person, identities, refusal };
 }

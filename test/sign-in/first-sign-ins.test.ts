@@ -280,6 +280,36 @@ async function newAuthor(rolePath = "/roles/admin"): Promise<Author> {
   return { api: createApi("gRPC", tokenServers.servers[0].url, required(secret)), path, id, binding };
 }
 
+describe("who may change a provider, and not invite", () => {
+  test("may turn its rule off, and change neither of whom it is true nor what it sees while it lets people in", async () => {
+    const group = await newGroup(org, "/roles/viewer");
+    const rule = { onFirstSignIn: CREATE, firstSignInCondition: "false", firstSignInGroupPaths: [group] };
+    const { path } = await newProvider(org, openId.issuer, rule);
+    const role = { name: uniqueName("closer"), permissions: ["iam.identityProviders.update"] };
+    const closer = await newAuthor((await api.roles.createRole({ parentPath: org, role })).path);
+    const update = (by: Author["api"], identityProvider: object, paths: string[]) =>
+      by.identityProviders.updateIdentityProvider({ path, identityProvider, updateMask: { paths } });
+    const refused: [object, string[]][] = [
+      [{ onFirstSignIn: REFUSE, firstSignInCondition: "true" }, ["on_first_sign_in", "first_sign_in_condition"]],
+      [{ onFirstSignIn: REFUSE }, ["on_first_sign_in", "first_sign_in_group_paths"]],
+      [{ emailTrusted: true }, ["email_trusted"]],
+      [{ scopes: ["groups"] }, ["scopes"]],
+    ];
+    for (const [fields, paths] of refused) {
+      expect(await failureOf(update(closer.api, fields, paths))).toMatchObject({ reason: "PERMISSION_DENIED" });
+    }
+    expect((await update(closer.api, { description: "x" }, ["description"])).description).toBe("x");
+    const admin = await newAuthor();
+    const { firstSignInAuthorPath } = await update(admin.api, { scopes: ["groups"] }, ["scopes"]);
+    expect(firstSignInAuthorPath).toContain(admin.id);
+    await update(closer.api, { onFirstSignIn: REFUSE }, ["on_first_sign_in"]);
+    const later = update(closer.api, { firstSignInCondition: "true" }, ["first_sign_in_condition"]);
+    expect(await failureOf(later)).toMatchObject({ metadata: { permission: "iam.members.invite" } });
+    expect((await update(closer.api, { scopes: [] }, ["scopes"])).scopes).toEqual([]);
+    expect((await api.identityProviders.getIdentityProvider({ path })).firstSignInGroupPaths).toEqual([group]);
+  });
+});
+
 describe("cannot be set", () => {
   const set = (by: Api, fields: object, parentPath = org) => {
     const identityProvider = { name: uniqueName("idp"), issuer: openId.issuer, clientId: "x", ...fields };
@@ -330,8 +360,11 @@ describe("cannot be set", () => {
     expect(await set(ending, created)).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
   });
 
-  test("a subject that changes, or another one later", async () => {
-    for (const subjectClaim of ["email", "UPN"]) {
+  const shared =
+    "iss aud tid hd mail username Email emailaddress given_name login nonce sid https://x.example/e-mail UPN";
+
+  test("a subject that changes or that many share, or another one later", async () => {
+    for (const subjectClaim of shared.split(" ")) {
       expect(await set(api, { subjectClaim })).toMatchObject({ fields: ["identity_provider.subject_claim"] });
     }
     const identityProvider = { subjectClaim: "oid" };
@@ -353,7 +386,7 @@ test("another claim is the subject, and a token that lacks it says so", async ()
   expect(await membersOf(oid)).toHaveLength(1);
   expect((await signIn("pairwise-2", provider)).location).toBe("/console/");
   expect([(await membersOf(oid)).length, await membersOf("pairwise-2")]).toEqual([1, []]);
-  for (const wrong of [undefined, "", 7, ["x"], "x".repeat(256)]) {
+  for (const wrong of [undefined, "", 7, ["x"], "x".repeat(256), "x\ud800", "x\0"]) {
     become({ oid: wrong });
     const back = await enter(provider);
     expect([back.status, back.session]).toEqual([400, undefined]);

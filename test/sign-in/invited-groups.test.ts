@@ -116,6 +116,18 @@ describe("an invitation", () => {
     expect([await isIn(group, invited.path), await isIn(group, other.path)]).toEqual([false, true]);
   });
 
+  test("whose member is activated by hand leaves these groups, too, and one that has accepted keeps its own", async () => {
+    const inviter = await newInviter();
+    const groups = [await newGroup(), await newGroup()] as const;
+    const [invited, accepted] = [await invite(inviter.api, [...groups]), await invite(inviter.api, [...groups])];
+    await api.members.activateMember({ path: accepted.path });
+    await api.members.suspendMember({ path: accepted.path });
+    await grant(groups[0], "/roles/owner");
+    for (const { path } of [invited, accepted]) await api.members.activateMember({ path });
+    expect([await isIn(groups[0], invited.path), await isIn(groups[1], invited.path)]).toEqual([false, true]);
+    expect(await isIn(groups[0], accepted.path)).toBe(true);
+  });
+
   test("is not made into a group that the inviter could not add to, and then nobody is invited", async () => {
     const { api: admin } = await newInviter();
     const powerful = await newGroup(org, "/roles/owner");

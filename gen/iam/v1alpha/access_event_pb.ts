@@ -136,7 +136,7 @@ export type AccessEvent = Message<"iam.v1alpha.AccessEvent"> & {
 
   /**
    * The permission that the caller lacked, for example `iam.members.update`, or why its token had ended, for example
-   * `SESSION_ENDED`; empty if there is nothing to add.
+   * `SESSION_ENDED`, or why a first sign-in was refused, for example `NOT_LET_IN`; empty if there is nothing to add.
    *
    * @generated from field: string reason_detail = 13;
    */

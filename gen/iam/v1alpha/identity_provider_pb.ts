@@ -143,8 +143,9 @@ export type IdentityProvider = Message<"iam.v1alpha.IdentityProvider"> & {
 
   /**
    * The claim of the ID tokens that says who somebody is, which Identities have as `subject`, for example `oid` for Entra ID, whose `sub` is
-   * another one for each client. Empty for `sub`. It must be one that never changes and that nobody else ever gets, so `email`, `name`,
-   * `nickname`, `phone_number`, `preferred_username`, `unique_name` and `upn` are refused. A sign-in whose ID token has no text in it fails.
+   * another one for each client. Empty for `sub`. It must be one that never changes and that nobody else has or ever gets, so all that are registered
+   * for tokens besides `sub`, such as `email`, `iss` and `sid`, and those that are customary for addresses, names, tenants and sessions, such as
+   * `upn`, `username` and `tid`, are refused. A sign-in whose ID token has no text of 1 to 255 characters in it fails.
    *
    * @generated from field: string subject_claim = 16;
    */
@@ -153,8 +154,8 @@ export type IdentityProvider = Message<"iam.v1alpha.IdentityProvider"> & {
   /**
    * What becomes of somebody who signs in and is not linked with any Member of the Org. With `CREATE`, a Member is created with an Identity,
    * in the groups of `first_sign_in_group_paths`. It has a name that is made of the claims and that nobody has, and an `email` only if the
-   * issuer says that the address is verified, or `email_trusted` is set. Refused in the Org `system`, whose IdentityProviders serve all Orgs.
-   * Everybody who may update the IdentityProvider may set `REFUSE`.
+   * issuer says that the address is verified, or `email_trusted` is set. Refused in the Org `system`, whose IdentityProviders serve all Orgs, and with
+   * FAILED_PRECONDITION while the Org has a ScimSource. Everybody who may update the IdentityProvider may set `REFUSE`.
    *
    * @generated from field: iam.v1alpha.IdentityProvider.OnFirstSignIn on_first_sign_in = 17;
    */
@@ -180,9 +181,10 @@ export type IdentityProvider = Message<"iam.v1alpha.IdentityProvider"> & {
   firstSignInGroupPaths: string[];
 
   /**
-   * The Member that has set `on_first_sign_in` to `CREATE`, or has changed `first_sign_in_condition` or `first_sign_in_group_paths` last, for
-   * example `/orgs/@<id>/members/@<id>`; it may no longer exist. It had to hold `iam.members.invite`, `iam.groupMembers.create` and everything
-   * that the Groups hold, with a credential without limits. Nobody is created while it does not hold them.
+   * The Member that has set `on_first_sign_in` to `CREATE`, or has changed `first_sign_in_condition`, `first_sign_in_group_paths`, `scopes` or
+   * `email_trusted` last since then, for example `/orgs/@<id>/members/@<id>`; it may no longer exist. It had to hold `iam.members.invite`,
+   * `iam.groupMembers.create` and everything that the Groups hold, with a credential without limits. Nobody is created while it does not hold
+   * them. Who changes the condition or the Groups while `REFUSE` is set must hold them, too.
    *
    * @generated from field: string first_sign_in_author_path = 20;
    */

@@ -1365,7 +1365,8 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Activates a SUSPENDED Member, or an INVITED one whose invitation has not expired.
+   * Activates a SUSPENDED Member, or an INVITED one whose invitation has not expired. The latter leaves the Groups of its invitation to which who
+   * has invited it may not add Members any more, as it does when it accepts.
    *
    * @generated from rpc iam.v1alpha.MembersService.ActivateMember
    */

@@ -636,7 +636,8 @@ export const ScimSourcesService: GenService<{
   },
   /**
    * Creates a ScimSource in an Org. Only owners of the Org may: the directory then changes Members whatever they hold, adds its people to
-   * its Groups whatever these hold, and says with which account of the IdentityProvider they sign in.
+   * its Groups whatever these hold, and says with which account of the IdentityProvider they sign in. Fails with FAILED_PRECONDITION while an
+   * IdentityProvider of the Org creates Members: whom the directory has deleted would come back.
    *
    * @generated from rpc iam.v1alpha.ScimSourcesService.CreateScimSource
    */

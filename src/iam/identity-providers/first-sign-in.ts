@@ -14,13 +14,13 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import type { GroupRow } from "../groups/store.ts";
 import type { Sponsors } from "../group-members/sponsor.ts";
 import { toIdentityProvider } from "./message.ts";
+import { requireNoSource } from "./one-way-in.ts";
 import type { IdentityProviderRow } from "./store.ts";
 
 const fields = {
   on: "identity_provider.on_first_sign_in",
   condition: "identity_provider.first_sign_in_condition",
   groups: "identity_provider.first_sign_in_group_paths",
-  subjectClaim: "identity_provider.subject_claim",
 } as const;
 
 /** The permission with which somebody brings people into an org. */
@@ -47,24 +47,6 @@ export function requireCondition({ firstSignInCondition: condition, onFirstSignI
 
 const creates = (on: IdentityProvider_OnFirstSignIn): boolean => on === IdentityProvider_OnFirstSignIn.CREATE;
 
-/** Claims that change, or that one person can have after another (OpenID Connect Core, 5.7), or that a directory says are for display. */
-const unstable: ReadonlySet<string> = new Set([
-  "email",
-  "name",
-  "nickname",
-  "phone_number",
-  "preferred_username",
-  "unique_name",
-  "upn",
-]);
-
-/** @throws ServiceError FIELD_INVALID */
-export function requireStableSubject({ subjectClaim }: Pick<IdentityProvider, "subjectClaim">): void {
-  if (!unstable.has(subjectClaim.toLowerCase())) return;
-  const rule = `must be a claim that never changes and that nobody else ever gets, such as oid: ${subjectClaim} does not say who somebody is for good`;
-  throw invalidField(fields.subjectClaim, rule, "subject_claim");
-}
-
 type FirstSignInColumns = Pick<
   IdentityProviderRow,
   | "creates_members"
@@ -84,25 +66,22 @@ type Dependencies = Pick<ResourceDependencies, "authorHolds" | "installation"> &
 /**
  * Returns the columns of what a message says about first sign-ins. The author of the change becomes the one by whose access members are created.
  *
- * @throws ServiceError FIELD_INVALID, PATH_INVALID, RESOURCE_NOT_FOUND, PERMISSION_DENIED or GRANT_EXCEEDS_OWN
+ * @throws ServiceError FIELD_INVALID, PATH_INVALID, RESOURCE_NOT_FOUND, STATE_FORBIDS, PERMISSION_DENIED or GRANT_EXCEEDS_OWN
  */
 export async function readFirstSignIn(
   transaction: OrgTransaction,
-  { authorHolds, installation, sponsors }: Dependencies,
+  dependencies: Dependencies,
   message: FirstSignIn,
 ): Promise<NewFirstSignIn> {
   const { author, org } = transaction;
   const { firstSignInCondition: first_sign_in_condition, firstSignInGroupPaths } = message;
   const createsMembers = creates(message.onFirstSignIn);
   if (createsMembers) {
-    if (org.id === installation.systemOrgId) throw servesAll();
-    await requireUnlimited(transaction, "let an identity provider create members");
-    const holds = await authorHolds.now(transaction);
-    if (!(await holds(permissionToInvite, { pattern: patterns.Org, references: [{ by: "id", value: org.id }] }))) {
-      throw mayNotInvite(formatPath(patterns.Org, pathName(org)));
-    }
+    if (org.id === dependencies.installation.systemOrgId) throw servesAll();
+    await requireMayInvite(transaction, dependencies);
+    await requireNoSource(transaction);
   }
-  const groups = await sponsors.findGroups(transaction, firstSignInGroupPaths, fields.groups);
+  const groups = await dependencies.sponsors.findGroups(transaction, firstSignInGroupPaths, fields.groups);
   return {
     columns: {
       creates_members: createsMembers,
@@ -115,23 +94,42 @@ export async function readFirstSignIn(
   };
 }
 
-/** Does so for an update. Returns no columns if nothing of it changes: then whose access counts stays, too. */
+/** @throws ServiceError PERMISSION_DENIED or GRANT_EXCEEDS_OWN */
+async function requireMayInvite(transaction: OrgTransaction, { authorHolds }: Dependencies): Promise<void> {
+  const { org } = transaction;
+  await requireUnlimited(transaction, "let an identity provider create members");
+  const holds = await authorHolds.now(transaction);
+  if (!(await holds(permissionToInvite, { pattern: patterns.Org, references: [{ by: "id", value: org.id }] }))) {
+    throw mayNotInvite(formatPath(patterns.Org, pathName(org)));
+  }
+}
+
+/** What decides of whom a rule is true, and what the members get whom it lets in. */
+type Rule = FirstSignIn & Pick<IdentityProvider, "scopes" | "emailTrusted">;
+
+/**
+ * Does so for an update. Returns no columns if whose access counts stays. To let nobody in any more takes nothing but the permission to change the
+ * provider; a rule that waits to be set again is changed by those alone who may set it, and so is what a rule sees that lets people in.
+ */
 export async function changeFirstSignIn(
   transaction: OrgTransaction,
   dependencies: Dependencies,
   row: IdentityProviderRow,
-  message: FirstSignIn,
+  message: Rule,
 ): Promise<Partial<FirstSignInColumns>> {
   const before = toIdentityProvider(row);
   const isSame =
     before.firstSignInCondition === message.firstSignInCondition &&
-    before.firstSignInGroupPaths.join(" ") === message.firstSignInGroupPaths.join(" ");
-  if (isSame && creates(before.onFirstSignIn) === creates(message.onFirstSignIn)) return {};
-  // To let nobody in any more takes nothing but the permission to change the provider.
-  if (isSame && !creates(message.onFirstSignIn)) return letNobodyIn;
+    isSameList(before.firstSignInGroupPaths, message.firstSignInGroupPaths);
+  if (isSame && !creates(message.onFirstSignIn)) return creates(before.onFirstSignIn) ? letNobodyIn : {};
+  const seesTheSame = before.emailTrusted === message.emailTrusted && isSameList(before.scopes, message.scopes);
+  if (isSame && seesTheSame && creates(before.onFirstSignIn)) return {};
+  if (!creates(message.onFirstSignIn)) await requireMayInvite(transaction, dependencies);
   requireCondition(message);
   return (await readFirstSignIn(transaction, dependencies, message)).columns;
 }
+
+const isSameList = (some: readonly string[], others: readonly string[]): boolean => some.join(" ") === others.join(" ");
 
 const letNobodyIn = {
   creates_members: false,

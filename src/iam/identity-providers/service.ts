@@ -19,9 +19,10 @@ import { selectIdentities } from "../identities/store.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { readSessionsOfIdentities } from "../sessions/store.ts";
 import { identityProviderDefinition } from "./definition.ts";
-import { changeFirstSignIn, readFirstSignIn, requireCondition, requireStableSubject } from "./first-sign-in.ts";
+import { changeFirstSignIn, readFirstSignIn, requireCondition } from "./first-sign-in.ts";
 import { identityProviderPath, toAuthMethodColumn } from "./message.ts";
 import type { IdentityProviderRow } from "./store.ts";
+import { requireStableSubject } from "./subject-claims.ts";
 
 export interface IdentityProviderDependencies {
   readonly sealer: Pick<Sealer, "seal">;

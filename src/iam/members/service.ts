@@ -13,6 +13,8 @@ import type { Transition } from "../../standard-methods/definition/lifecycle.ts"
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules, RowWrite } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { leaveUnsponsored } from "../group-members/invited-groups.ts";
+import { createSponsors } from "../group-members/sponsor.ts";
 import { memberDefinition } from "./definition.ts";
 import { readEmail } from "./email.ts";
 import { createEraseMember } from "./erase-member.ts";
@@ -50,7 +52,9 @@ export function createMembersService(
   return completeService(MembersService, { ...handlers, ...invitations, revokeTokens, impersonateMember, eraseMember });
 }
 
-function createMemberRules({ installation }: ResourceDependencies): MemberRules {
+function createMemberRules(dependencies: ResourceDependencies): MemberRules {
+  const { installation } = dependencies;
+  const sponsors = createSponsors(dependencies);
   return {
     scope: { kind: "parent" },
     creation: {
@@ -82,6 +86,10 @@ function createMemberRules({ installation }: ResourceDependencies): MemberRules 
       if (row.id === installation.operatorId) throw operatorProtected();
       if (transition === "suspend" || transition === "delete") expireSessions(transaction, row.id);
       if (transition === "activate" || transition === "undelete") requireOpenInvitation(row, transaction.org);
+      // As when its person accepts: whoever activates it does not vouch for the groups.
+      if (transition === "activate" && row.invitation_expire_time !== null) {
+        await leaveUnsponsored(transaction, dependencies, sponsors, row.id);
+      }
       // Who was deleted before accepting is sent another link, if at all.
       if (transition === "undelete" && row.state === "INVITED") await voidInvitations(transaction, row.id);
     },

@@ -16,6 +16,7 @@ import { findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { identityProviderDefinition } from "../identity-providers/definition.ts";
+import { requireNoneCreatesMembers } from "../identity-providers/one-way-in.ts";
 import type { IdentityProviderRow } from "../identity-providers/store.ts";
 import { memberDefinition } from "../members/definition.ts";
 import type { MemberRow } from "../members/store.ts";
@@ -47,6 +48,7 @@ function createRules({ escalation }: ResourceDependencies): Rules {
       kind: "in org",
       async prepare(transaction, _parents, sources, atItem) {
         await requireOwner(transaction);
+        await requireNoneCreatesMembers(transaction);
         return mapItems(sources, atItem, async ({ memberPath, identityProviderPath, subject }) => {
           const member = await findApplication(transaction, memberPath);
           const provider = await findProvider(transaction, identityProviderPath);

@@ -23,7 +23,13 @@ import { permissionToInvite } from "../identity-providers/first-sign-in.ts";
 import { memberDefinition } from "../members/definition.ts";
 import { signInAuthor } from "./browser-sessions.ts";
 import { baseName, displayNameIn, namesLike, vouchedEmail } from "./newcomer-names.ts";
-import { type FirstSignInRow, isAddressTaken, readFirstSignIn, readTakenNames } from "./newcomer-store.ts";
+import {
+  type FirstSignInRow,
+  isAddressTaken,
+  isLinkedElsewhere,
+  readFirstSignIn,
+  readTakenNames,
+} from "./newcomer-store.ts";
 import type { Newcomer } from "./provider-sign-in.ts";
 import { type LinkedIdentity, findIdentities } from "./provider-store.ts";
 
@@ -31,6 +37,10 @@ import { type LinkedIdentity, findIdentities } from "./provider-store.ts";
 export type NewcomerRefusal =
   /** The rule is false, or the provider creates nobody any more. */
   | "NOT_LET_IN"
+  /** A SCIM source says who is a member of the org. */
+  | "ORG_HAS_DIRECTORY"
+  /** A member of the org has an identity of the person, of another provider of the same issuer. */
+  | "LINKED_ELSEWHERE"
   /** The rule fails, or the claims are more than it may see. */
   | "RULE_FAILED"
   /** Who has set the rule may not invite people, or add members to its groups, any more. */
@@ -93,13 +103,16 @@ function judge(condition: string, claims: Newcomer["claims"]): NewcomerRefusal |
 
 /** Returns why a person is not let in, as things are under the lock of the org; undefined if it is. */
 async function findRefusal(
-  { sponsors }: FirstSignInDependencies,
+  { sponsors, systemOrgId }: FirstSignInDependencies,
   transaction: OrgTransaction,
-  { provider, claims }: Newcomer,
+  newcomer: Newcomer,
   now: FirstSignInRow | undefined,
 ): Promise<NewcomerRefusal | undefined> {
+  const { provider, claims } = newcomer;
   const { first_sign_in_author_org_id: orgId, first_sign_in_author_id: memberId } = now ?? {};
   if (now === undefined || !now.creates_members || !orgId || !memberId) return "NOT_LET_IN";
+  if (now.has_directory) return "ORG_HAS_DIRECTORY";
+  if (await isLinkedElsewhere(transaction, newcomer, systemOrgId)) return "LINKED_ELSEWHERE";
   if (now.first_sign_in_condition !== provider.first_sign_in_condition) {
     const refusal = judge(now.first_sign_in_condition, claims);
     if (refusal !== undefined) return refusal;

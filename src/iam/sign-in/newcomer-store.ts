@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { isInOrgOf } from "../../database/org-key.ts";
 import { foldEmail } from "../../validation/email-address.ts";
+import type { Newcomer } from "./provider-sign-in.ts";
 
 /** What an identity provider does at first sign-ins. */
 export interface FirstSignInRow {
@@ -16,6 +17,8 @@ export interface FirstSignInRow {
   readonly group_ids: readonly string[];
   readonly first_sign_in_author_org_id: string | null;
   readonly first_sign_in_author_id: string | null;
+  /** Whether a SCIM source says who is a member of the org. */
+  readonly has_directory: boolean;
 }
 
 /** Reads an identity provider of the org of a write; undefined if it is gone. */
@@ -28,7 +31,8 @@ export async function readFirstSignIn({ db, org }: OrgTransaction, id: string): 
         join groups on groups.customer_id = ${org.customer_id} and groups.org_id = ${org.id} and groups.id = given.id
         order by given.number
       ) as group_ids,
-      first_sign_in_author_org_id, first_sign_in_author_id
+      first_sign_in_author_org_id, first_sign_in_author_id,
+      exists (select from scim_sources where ${isInOrgOf("scim_sources", org)}) as has_directory
     from identity_providers
     where ${isInOrgOf("identity_providers", org)} and id = ${id}`.execute(db);
   return rows[0];
@@ -54,6 +58,25 @@ export async function isAddressTaken({ db, org }: OrgTransaction, email: string)
     select from members
     where ${isInOrgOf("members", org)} and email is not null and delete_time is null
       and lower(email collate "C") = ${foldEmail(email)}
+    limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/**
+ * Reports whether a member of the org, in any state, has an identity of a person: also of another provider, of the org or the installation, whose
+ * issuer means the same person by the subject.
+ */
+export async function isLinkedElsewhere(
+  { db, org }: OrgTransaction,
+  { provider, subject }: Newcomer,
+  systemOrgId: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from identities
+    join identity_providers on identity_providers.id = identities.provider_id
+    where ${isInOrgOf("identities", org)} and identities.subject = ${subject}
+      and identity_providers.org_id in (${org.id}, ${systemOrgId}) and identity_providers.issuer = ${provider.issuer}
+      and coalesce(nullif(identity_providers.subject_claim, ''), 'sub') = coalesce(nullif(${provider.subject_claim}, ''), 'sub')
     limit 1`.execute(db);
   return rows.length > 0;
 }

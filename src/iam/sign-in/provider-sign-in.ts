@@ -162,16 +162,18 @@ export function createProviderSignIn(dependencies: ProviderSignInDependencies): 
       const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
       const secrets = { state, nonce, verifier };
       const isInvited = returnPath === invitationPath;
-      const redeemed = providers.redeem(openProvider(sealer, row), response, secrets, isInvited || createsMembers(row));
-      const { subject, claims } = await redeemed.catch((error: unknown) => {
+      const concerned = (error: unknown): never => {
         throw orgNameOf(row) === undefined ? error : concerning(error, { orgId: row.org_id });
-      });
+      };
+      const redeeming = providers.redeem(openProvider(sealer, row), response, secrets);
+      const { subject, readClaims } = await redeeming.catch(concerned);
       const identities = await findIdentities(database.reads, row, systemOrgId, subject);
       const isNew = identities.length === 0 && !isInvited && createsMembers(row);
+      // Who is linked signs in also if the userinfo endpoint does not answer.
+      const claims = isInvited || isNew ? await readClaims().catch(concerned) : {};
       const newcomer = isNew ? { provider: row, subject, claims } : undefined;
       const invited = isInvited ? readPersonClaims(claims) : undefined;
-      const { issuer: ofProvider, display_name: providerName } = row;
-      const who = { issuer: ofProvider, subject, providerId, providerName };
+      const who = { issuer: row.issuer, subject, providerId, providerName: row.display_name };
       return { ...who, claims: invited, org: orgNameOf(row), identities, newcomer };
     },
   };

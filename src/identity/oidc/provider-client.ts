@@ -59,8 +59,12 @@ interface SignInWishes {
 /** A person, as a provider describes it. */
 interface ProviderPerson {
   readonly subject: string;
-  /** What the provider says: the claims of the ID token and, if they were wanted and it has no address, those of the userinfo endpoint. */
-  readonly claims: Readonly<Record<string, unknown>>;
+  /**
+   * Returns what the provider says: the claims of the ID token and, if it has no address, those of the userinfo endpoint.
+   *
+   * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
+   */
+  readonly readClaims: () => Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** What a provider says of the address of a person: each part is undefined if it says nothing. */
@@ -83,10 +87,9 @@ export interface ProviderClient {
    * Redeems the code of an authorization response, and returns the person of the ID token.
    *
    * @param response the URL to which the provider sent the browser.
-   * @param wantsAddress whether it is asked at its userinfo endpoint, if the ID token has no address.
    * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
    */
-  redeem(provider: OidcProvider, response: URL, secrets: SignInSecrets, wantsAddress: boolean): Promise<ProviderPerson>;
+  redeem(provider: OidcProvider, response: URL, secrets: SignInSecrets): Promise<ProviderPerson>;
 }
 
 /** The maximum number of calls at once: of the providers of an org, and of all. A call takes a few seconds at most. */
@@ -130,7 +133,7 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
         }
       }),
 
-    redeem: (provider, response, { state, nonce, verifier }, wantsAddress) =>
+    redeem: (provider, response, { state, nonce, verifier }) =>
       withSlot(provider.orgId, async () => {
         try {
           const configuration = await configure(provider);
@@ -143,19 +146,27 @@ export function createProviderClient(guardedFetch: GuardedFetch, networks: reado
           const claims = tokens.claims();
           requireClaims(claims, provider.clientId);
           const subject = readSubject(claims, provider.subjectClaim);
-          const isAtUserInfo =
-            wantsAddress &&
-            claims?.["email"] === undefined &&
-            configuration.serverMetadata().userinfo_endpoint !== undefined;
-          if (!isAtUserInfo) return { subject, claims: { ...claims } };
-          const more = await fetchUserInfo(configuration, tokens.access_token, claims?.sub ?? "");
-          // Whether an address is verified is said where the address is.
-          return { subject, claims: { ...more, ...claims, email_verified: more.email_verified } };
+          const readClaims = () =>
+            withSlot(provider.orgId, () => addUserInfo(configuration, tokens.access_token, claims));
+          return { subject, readClaims };
         } catch (error) {
           throw explain(error);
         }
       }),
   };
+}
+
+/** Returns the claims of an ID token, with those of the userinfo endpoint if they have no address. @throws ServiceError */
+async function addUserInfo(configuration: Configuration, accessToken: string, claims: IDToken | undefined) {
+  const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
+  if (claims?.["email"] !== undefined || !hasUserInfo) return { ...claims };
+  try {
+    const more = await fetchUserInfo(configuration, accessToken, claims?.sub ?? "");
+    // Whether an address is verified is said where the address is.
+    return { ...more, ...claims, email_verified: more.email_verified };
+  } catch (error) {
+    throw explain(error);
+  }
 }
 
 /** Whether a provider has a scope. One that does not list its scopes is asked. */
@@ -174,12 +185,14 @@ const maxSubjectLength = 255;
 function readSubject(claims: IDToken | undefined, claim: string): string {
   const name = claim === "" ? "sub" : claim;
   const subject = claims !== undefined && Object.hasOwn(claims, name) ? claims[name] : undefined;
-  if (typeof subject === "string" && subject !== "" && subject.length <= maxSubjectLength && !subject.includes("\0")) {
-    return subject;
-  }
-  const why = claim === "" ? "" : `, which is the subject_claim of this identity provider`;
+  const isText = typeof subject === "string" && subject !== "" && subject.length <= maxSubjectLength;
+  // PostgreSQL stores no NUL, and of all that is not Unicode the same: two people would be one.
+  if (isText && !subject.includes("\0") && subject.isWellFormed()) return subject;
+  const where = `its claim ${name}${claim === "" ? "" : `, which is the subject_claim of this identity provider`}`;
   throw new ProviderError(
-    `the ID token names no subject: no text of 1 to ${maxSubjectLength} characters is in its claim ${name}${why}`,
+    isText
+      ? `the ID token names no subject: NUL, or half of a surrogate pair, which is no Unicode, is in ${where}`
+      : `the ID token names no subject: no text of 1 to ${maxSubjectLength} characters is in ${where}`,
   );
 }
 

@@ -25,6 +25,9 @@ ${whoIs(person)}
 const refusals: Readonly<Record<NewcomerRefusal, string>> = {
   NOT_LET_IN: `It lets in some of those who have an account there, and you are not among them. If you should be, ask an owner of the org to
 invite you, or who manages your account there for what is missing.`,
+  ORG_HAS_DIRECTORY: `A directory says who is a member of the org, so nobody becomes one by signing in. Ask who manages that directory to add you.`,
+  LINKED_ELSEWHERE: `Your account belongs to a member of the org already, by another way to sign in with the same issuer. Sign in there. If that is
+refused, the member is not active: ask an owner of the org.`,
   RULE_FAILED: `What it says of you is not what the org expects, so nobody could find out whether you are to be let in. Tell an owner of the org.`,
   AUTHOR_LOST_ACCESS: `Nobody is let in at the moment: who has set that up may not do so any more. Ask an owner of the org to set it again.`,
   ADDRESS_TAKEN: `A member of the org has your address already. If you were invited, open the link of your invitation. Otherwise, ask an owner of
