@@ -66,7 +66,7 @@ export interface Access {
     | "subjectOrgs"
     | "viewCaller"
   >;
-  readonly uses: Pick<UseRecorder, "recordClient">;
+  readonly uses: Pick<UseRecorder, "recordClient" | "lost">;
   /** Writes the files of snapshots. */
   readonly job: RunningJob;
   /** Stores what was used last on which day. */

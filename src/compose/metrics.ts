@@ -89,6 +89,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         jobs: [...jobs, access.job],
         deliveries,
         heldLog,
+        lostUses: access.uses.lost,
         signals: handlers.signalCounts,
         failures,
       });

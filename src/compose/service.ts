@@ -54,7 +54,7 @@ export interface Service {
   readonly signIn: SignIn;
   readonly scheduling: Pick<Scheduling, "bodySlots" | "fileQueue" | "timeSlices">;
   /** What has begun with it is to be closed before the database. */
-  readonly access: Pick<Access, "job" | "longReads" | "snapshots" | "usesJob">;
+  readonly access: Pick<Access, "job" | "longReads" | "snapshots" | "uses" | "usesJob">;
   readonly identity: Pick<Identity, "job">;
   readonly accessLog: Pick<AccessLog, "job">;
   /** Undefined for a service that sends no mail. */

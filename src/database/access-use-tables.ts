@@ -8,9 +8,9 @@ import type { Generated } from "kysely";
 export interface AccessUses {
   customer_id: string;
   org_id: string;
-  /** A role binding, a role of the org, a client, or the member or group that is in a group. */
+  /** A role binding, a member, a role of the org, a client, or the member or group that is in a group. The org itself, if uses in it were lost. */
   used_id: string;
-  /** The permission of the role, or the id of the group that it is in; empty for a role binding and a client. */
+  /** The permission of the role, or the id of the group that it is in; empty for what is used as a whole. */
   part: string;
   /** The begin of the day, in UTC. */
   last_day: Date;

@@ -28,6 +28,8 @@ export interface MeasuredParts {
   readonly jobs: readonly Pick<RunningJob, "name" | "runs">[];
   readonly deliveries: DeliveryCounts;
   readonly heldLog: { readonly webhooks: number };
+  /** How many uses for access were lost. */
+  readonly lostUses: () => number;
   readonly signals: SignalCounts;
   readonly failures: Readonly<ProcessFailures>;
 }
@@ -44,6 +46,11 @@ export function familiesOf(parts: MeasuredParts): readonly Family[] {
     ...familiesOfExchanges(parts),
     ...familiesOfDatabase(parts.database),
     ...familiesOfSnapshots(parts.snapshots),
+    counter(
+      "tenantry_access_uses_lost_total",
+      "Uses for access that found no room. Their orgs see no findings by use for some time.",
+      () => [[unlabelled, parts.lostUses()]],
+    ),
     ...familiesOfQueues(parts),
     gauge("tenantry_watchers", "Open streams of changes.", () => [[unlabelled, parts.watchers()]]),
     ...familiesOfJobs(parts.jobs),

@@ -81,6 +81,11 @@ export function impersonating(check: CheckRequest, memberId: string): CheckReque
   return { ...check, subject: { kind: "member", id: memberId }, narrowing: undefined };
 }
 
+/** The permissions on the platform that `allowsEverywhere` needs. */
+export function neededEverywhere(permission: string, where: "anywhere" | "in orgs"): readonly string[] {
+  return where === "in orgs" ? [permission, lifting.org, lifting.project] : [permission];
+}
+
 /**
  * Reports whether grants on the platform alone allow the permission on every target, whether or not it exists. With `in orgs`,
  * they must also allow it on suspended targets.
@@ -93,6 +98,5 @@ export function allowsEverywhere(
 ): boolean {
   const { scopes } = snapshot;
   if (scopes.cellCountOf(scopes.platform) === 0) return false;
-  const wanted = where === "in orgs" ? [permission, lifting.org, lifting.project] : [permission];
-  return wanted.every((each) => allows(snapshot, check, each, everywhere));
+  return neededEverywhere(permission, where).every((each) => allows(snapshot, check, each, everywhere));
 }

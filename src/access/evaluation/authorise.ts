@@ -6,7 +6,7 @@ import { type PathPattern, patterns } from "../../paths/patterns.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { findLeftOut } from "../engine/decisions/narrowing.ts";
-import { allows, allowsEverywhere, lifting } from "./allows.ts";
+import { allows, allowsEverywhere, lifting, neededEverywhere } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import { explainDenial } from "./explain-denial.ts";
 import type { DecisionView, ViewCaller } from "./caller-view.ts";
@@ -14,7 +14,7 @@ import type { CheckRequest } from "./check-request.ts";
 import { readInSteps } from "./read-in-steps.ts";
 import { whenReady } from "../../scheduling/when-ready.ts";
 import { projectIn, resolveById } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, contentsOf, everywhere, everywhereIn, hasPath, withoutPath } from "./resolved-target.ts";
+import { type ResolvedTarget, contentsOf, everywhere, hasPath, withoutPath } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 import {
   type SomeOrgs,
@@ -127,13 +127,12 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     path: TargetPath,
   ): Authorised | undefined | Promise<Authorised | undefined> =>
     whenReady(evaluator.resolveAllowed(snapshot, check, permission, path), (target) => {
-      if (target !== undefined) return { target, visible: visibilityOf(snapshot, check, target) };
+      if (target !== undefined) return { target, visible: visibilityOf(snapshot, check, target, evaluator.recordUse) };
       if (openToMembers && isInOrgOf(snapshot, path)) return asMember(evaluator, snapshot, check, permission, path);
       if (!limitsToVisible(listVisibility, path)) return undefined;
       const orgs = orgsWhere(evaluator, snapshot, check, permission);
       if (orgs.orgIds.length + orgs.customerIds.length === 0) return undefined;
-      // A list of orgs shows suspended ones, as a Get of one does.
-      const visible = permission === listOrgs ? { ...unlimited, orgs } : visibilityIn(snapshot, check, orgs);
+      const visible = visibleIn(evaluator, snapshot, check, permission, orgs);
       return { target: { ...everywhere, pattern: path.pattern, references: path.references }, visible };
     });
 
@@ -179,12 +178,12 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
   const visibilityThrough = async (caller: Caller, path: TargetPath, slices: CallSlices): Promise<Visibility> => {
     const { snapshot, check } = await viewInSlice(caller, slices);
     const target = await evaluator.resolve(snapshot, path);
-    return target === undefined ? nothing : visibilityOf(snapshot, check, target);
+    return target === undefined ? nothing : visibilityOf(snapshot, check, target, evaluator.recordUse);
   };
 
   const all: Authorise["all"] = async (caller, permission, paths, slices) => {
     const { snapshot, check } = await viewInSlice(caller, slices);
-    if (allowsEverywhere(snapshot, check, permission, "in orgs")) return;
+    if (usesEverywhere(evaluator, snapshot, check, permission)) return;
     for (const path of paths) {
       const slice = slices.next();
       if (slice !== undefined) await slice;
@@ -223,6 +222,29 @@ function mayDifferInside(
 function suspendableKind(pattern: PathPattern): keyof typeof lifting | undefined {
   if (isDeepStrictEqual(pattern, patterns.Org)) return "org";
   return isDeepStrictEqual(pattern, patterns.Project) ? "project" : undefined;
+}
+
+/** Returns what a caller sees that holds a permission in these orgs. A list of orgs shows suspended ones, as a Get of one does. */
+function visibleIn(
+  { recordUse }: AccessEvaluator,
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  orgs: SomeOrgs,
+): Visibility {
+  return permission === listOrgs ? { ...unlimited, orgs } : visibilityIn(snapshot, check, orgs, recordUse);
+}
+
+/** Whether grants on the platform allow a permission on all that is in orgs. What gives it is recorded as used. */
+function usesEverywhere(
+  { recordUse }: AccessEvaluator,
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+): boolean {
+  if (!allowsEverywhere(snapshot, check, permission, "in orgs")) return false;
+  for (const each of neededEverywhere(permission, "in orgs")) recordUse(snapshot, check, each, everywhere);
+  return true;
 }
 
 /** Lets a member of the org make a call that is open to members, unless the org is suspended or its credential leaves the call out. */
@@ -266,9 +288,5 @@ function orgsWhere(
   const own = contentsOf(resolveById(snapshot));
   const orgIds = allows(snapshot, check, permission, own) ? [snapshot.org.id] : [];
   if (orgIds.length > 0) recordUse(snapshot, check, permission, own);
-  const customerIds = customersWhere(snapshot, check, permission);
-  for (const customerId of customerIds) {
-    recordUse(snapshot, check, permission, everywhereIn({ kind: "customer", customerId }));
-  }
-  return { orgIds, customerIds };
+  return { orgIds, customerIds: customersWhere(snapshot, check, permission, recordUse) };
 }

@@ -3,7 +3,7 @@ import type { Database } from "../../database/database.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { ConditionNames } from "../conditions/condition-path.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { allows, allowsEverywhere } from "./allows.ts";
+import { allows, allowsEverywhere, neededEverywhere } from "./allows.ts";
 import { type CheckRequest, subjectById } from "./check-request.ts";
 import { createResolveElsewhere } from "./resolve-elsewhere.ts";
 import { resolveInSnapshot } from "./resolve-in-snapshot.ts";
@@ -74,7 +74,7 @@ export function createAccessEvaluator({ database, collections, recordUse }: Eval
       const { pattern, references } = path;
       const where = pattern[0] === patterns.Org[0] ? "in orgs" : "anywhere";
       if (allowsEverywhere(snapshot, check, permission, where)) {
-        record(snapshot, check, permission, everywhere);
+        for (const each of neededEverywhere(permission, where)) record(snapshot, check, each, everywhere);
         return { ...everywhere, pattern, references };
       }
       return target === undefined ? resolveAllowedElsewhere(snapshot, check, permission, path) : undefined;

@@ -6,6 +6,7 @@ import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { allows, lifting } from "./allows.ts";
 import type { CheckRequest } from "./check-request.ts";
+import type { RecordUse } from "./evaluator.ts";
 import { projectIn } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -40,18 +41,27 @@ export function isUnlimited(visible: Visibility): boolean {
   return visible === unlimited;
 }
 
-/** Returns what a caller sees through a path on which it holds the permission to read. */
-export function visibilityOf(snapshot: OrgSnapshot, check: CheckRequest, target: ResolvedTarget): Visibility {
-  if (isForAnyOrg(target)) return visibilityIn(snapshot, check, "all");
-  if (projectIn(target)?.by !== "any" || holdsIn(snapshot, check, lifting.project, target.resource)) return unlimited;
+/**
+ * Returns what a caller sees through a path on which it holds the permission to read. What lets it see what is suspended is recorded as used,
+ * whether or not anything is.
+ */
+export function visibilityOf(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  target: ResolvedTarget,
+  record: RecordUse,
+): Visibility {
+  if (isForAnyOrg(target)) return visibilityIn(snapshot, check, "all", record);
+  if (projectIn(target)?.by !== "any" || usesIn(snapshot, check, lifting.project, target.resource, record))
+    return unlimited;
   // The path names the org, so its suspension was decided.
   return { ...unlimited, suspendedProjects: noOrgs };
 }
 
 /** Returns what a caller sees through `-` in place of the org, which holds the permission to read in these orgs. */
-export function visibilityIn(snapshot: OrgSnapshot, check: CheckRequest, orgs: OrgSet): Visibility {
-  const suspendedOrgs = orgsToLift(snapshot, check, lifting.org);
-  const suspendedProjects = orgsToLift(snapshot, check, lifting.project);
+export function visibilityIn(snapshot: OrgSnapshot, check: CheckRequest, orgs: OrgSet, record: RecordUse): Visibility {
+  const suspendedOrgs = orgsToLift(snapshot, check, lifting.org, record);
+  const suspendedProjects = orgsToLift(snapshot, check, lifting.project, record);
   const isAll = orgs === "all" && suspendedOrgs === "all" && suspendedProjects === "all";
   return isAll ? unlimited : { orgs, suspendedOrgs, suspendedProjects };
 }
@@ -61,18 +71,35 @@ export function isForAnyOrg({ pattern, references: [top] }: TargetPath): boolean
   return pattern[0] === patterns.Org[0] && top?.by === "any";
 }
 
-export function customersWhere(snapshot: OrgSnapshot, check: CheckRequest, permission: string): readonly string[] {
-  const holds = (customerId: string): boolean => holdsIn(snapshot, check, permission, { kind: "customer", customerId });
-  return snapshot.scopes.outerIds("customer").filter(holds);
+/** Returns the customers on which a caller holds a permission. What gives it there is recorded as used. */
+export function customersWhere(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  record: RecordUse,
+): readonly string[] {
+  const uses = (customerId: string): boolean =>
+    usesIn(snapshot, check, permission, { kind: "customer", customerId }, record);
+  return snapshot.scopes.outerIds("customer").filter(uses);
 }
 
-function orgsToLift(snapshot: OrgSnapshot, check: CheckRequest, permission: string): OrgSet {
-  if (allows(snapshot, check, permission, everywhere)) return "all";
+function orgsToLift(snapshot: OrgSnapshot, check: CheckRequest, permission: string, record: RecordUse): OrgSet {
+  if (usesIn(snapshot, check, permission, everywhere.resource, record)) return "all";
   const { id: orgId, customerId } = snapshot.org;
-  const isOwn = holdsIn(snapshot, check, permission, { kind: "org", customerId, orgId });
-  return { orgIds: isOwn ? [orgId] : [], customerIds: customersWhere(snapshot, check, permission) };
+  const isOwn = usesIn(snapshot, check, permission, { kind: "org", customerId, orgId }, record);
+  return { orgIds: isOwn ? [orgId] : [], customerIds: customersWhere(snapshot, check, permission, record) };
 }
 
-function holdsIn(snapshot: OrgSnapshot, check: CheckRequest, permission: string, resource: TargetScope): boolean {
-  return allows(snapshot, check, permission, everywhereIn(resource));
+/** Reports whether a caller holds a permission, and records what gives it. */
+function usesIn(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  resource: TargetScope,
+  record: RecordUse,
+): boolean {
+  const target = everywhereIn(resource);
+  const isHeld = allows(snapshot, check, permission, target);
+  if (isHeld) record(snapshot, check, permission, target);
+  return isHeld;
 }

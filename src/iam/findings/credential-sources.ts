@@ -1,9 +1,10 @@
 // API keys without an end, and what nobody has used for some time. Only the last uses of API keys and Sessions are kept; what Members did
-// with those that are gone is in the log, by the Member that contained them.
+// with those that are gone is in the log, by the Member that contained them. A Member is used, too, if a service asks what it may do.
 import { type RawBuilder, sql } from "kysely";
 import { isInThePast } from "../../database/partitions.ts";
 import { isInOrgOf } from "../../database/org-key.ts";
 import { type FindingColumns, type FindingSource, isUnexpired, pathTexts, unusedSince } from "./finding-source.ts";
+import { isUnused, joinUses } from "./use-sources.ts";
 
 const ofKeys = { needs: ["iam.apiKeys.list"], table: "api_keys", key: ["member_id", "id"], atOnce: 2_000 } as const;
 
@@ -53,6 +54,7 @@ export const unusedMembers: FindingSource = {
   table: "members",
   key: ["id"],
   isCandidate: sql`members.delete_time is null`,
+  isOfUse: true,
   // Each one can take a search in each month of the log.
   atOnce: 500,
   select: (question) => {
@@ -60,7 +62,7 @@ export const unusedMembers: FindingSource = {
     const since = unusedSince(question);
     return sql<FindingColumns>`
       select members.key, 'MEMBER_UNUSED'::text as kind, ${pathTexts.member} as resource_path, ''::text as related_path,
-        greatest(members.create_time, kept.time, (select max(${loggedUse}) from ${entriesOfMember(org.id)})) as since_time,
+        greatest(members.create_time, kept.time, access_uses.last_day, (select max(${loggedUse}) from ${entriesOfMember(org.id)})) as since_time,
         null::uuid as project_id, null::text[] as permissions
       from candidates as members
       join orgs on orgs.customer_id = members.customer_id and orgs.id = members.org_id
@@ -72,8 +74,9 @@ export const unusedMembers: FindingSource = {
             where ${isInOrgOf("api_keys", org)} and api_keys.member_id = members.id)
         ) as time
       ) as kept on true
+      ${joinUses(question, "members.id", sql`''`)}
       where members.state = 'ACTIVE' and members.create_time < ${since} and coalesce(kept.time, '-infinity') < ${since}
-        and not exists (
+        and ${isUnused(question)} and not exists (
           -- Read by their member, and not all of the org to be joined.
           select from ${entriesOfMember(org.id)} and changes.time >= ${since} and ${loggedUse} >= ${since} offset 0
         )`;

@@ -30,7 +30,8 @@ const wordings: Readonly<Record<FindingKind, Wording>> = {
     http: deletes,
   },
   MEMBER_UNUSED: {
-    describe: (_, question) => `The Member neither signed in nor used an API key ${inDays(question)}.`,
+    describe: (_, question) =>
+      `The Member neither signed in nor used an API key, and no check allowed it anything ${inDays(question)}.`,
     method: "iam.v1alpha.MembersService/SuspendMember",
     http: ["POST", ":suspend"],
   },

@@ -13,6 +13,7 @@ import { callerOf, confirmOf, slicesOf, targetOf, visibleOf } from "../../access
 import type { TargetPath } from "../../access/evaluation/target-path.ts";
 import type { Database } from "../../database/database.ts";
 import { clockMs } from "../../database/clock.ts";
+import { isInOrgOf } from "../../database/org-key.ts";
 import { oldestMonth } from "../../database/partitions.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -30,6 +31,7 @@ type FindingsDependencies = Pick<RoleDependencies, "database" | "pageTokens" | "
 };
 
 const defaultDays = 90;
+const dayMs = 86_400_000;
 
 export function createFindingsService(dependencies: FindingsDependencies): ServiceImpl<typeof FindingsService> {
   const { database, pageTokens, predefinedRoles, readers, authoriserOf } = dependencies;
@@ -111,24 +113,25 @@ function holdsIn({ decideQuietly }: CallerAuthoriser, { id }: Pick<OrgRow, "id">
 interface Known {
   /** Whether the log has all that the members of the org did in the last days. */
   readonly ofMembers: boolean;
-  /** Whether uses were recorded for all of the last days. */
+  /** Whether uses were recorded for all of the last days, and none was lost. */
   readonly ofUse: boolean;
   readonly recordedSince: Date;
 }
 
-async function readKnown(
-  { reads }: Pick<Database, "reads">,
-  { create_time: createTime }: Pick<OrgRow, "create_time">,
-  days: number,
-): Promise<Known> {
-  const { rows } = await sql<{ month: string | null; now: number; since: Date | null }>`
-    select ${oldestMonth} as month, ${clockMs} as now, (select since_time from use_recording) as since`.execute(reads);
-  const [{ month, now, since } = { month: null, now: 0, since: null }] = rows;
-  const begin = now - days * 86_400_000;
+async function readKnown({ reads }: Pick<Database, "reads">, org: OrgRow, days: number): Promise<Known> {
+  const { rows } = await sql<{ month: string | null; now: number; since: Date | null; lost: Date | null }>`
+    select ${oldestMonth} as month, ${clockMs} as now, (select since_time from use_recording) as since,
+      (select last_day from access_uses where ${isInOrgOf("access_uses", org)} and used_id = ${org.id} and part = '') as lost`.execute(
+    reads,
+  );
+  const [{ month, now, since, lost } = { month: null, now: 0, since: null, lost: null }] = rows;
+  const begin = now - days * dayMs;
   const oldest = month === null ? Infinity : Date.parse(`${month.replace("_", "-")}-01T00:00:00Z`);
+  const created = org.create_time.getTime();
+  const hasLost = lost !== null && lost.getTime() >= Math.floor(begin / dayMs) * dayMs;
   return {
-    ofMembers: month !== null && (createTime.getTime() >= oldest || begin >= oldest),
-    ofUse: since !== null && (createTime >= since || begin >= since.getTime()),
-    recordedSince: since ?? new Date(now),
+    ofMembers: month !== null && (created >= oldest || begin >= oldest),
+    ofUse: since !== null && (created >= since.getTime() || begin >= since.getTime()) && !hasLost,
+    recordedSince: new Date(Math.max(since?.getTime() ?? now, lost === null ? 0 : lost.getTime() + dayMs)),
   };
 }

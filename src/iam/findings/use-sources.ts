@@ -16,12 +16,12 @@ import {
 const isOnOrgOrProject = sql<SqlBool>`role_bindings.scope_type in ('ORG', 'PROJECT')`;
 
 /** Joins the last day of use. */
-function joinUses({ org }: FindingsQuestion, usedId: string, part: RawBuilder<unknown>): RawBuilder<unknown> {
+export function joinUses({ org }: FindingsQuestion, usedId: string, part: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`left join access_uses on ${isInOrgOf("access_uses", org)} and access_uses.used_id = ${sql.ref(usedId)}
     and access_uses.part = ${part}`;
 }
 
-const isUnused = (question: FindingsQuestion): RawBuilder<SqlBool> =>
+export const isUnused = (question: FindingsQuestion): RawBuilder<SqlBool> =>
   sql<SqlBool>`coalesce(access_uses.last_day < date_trunc('day', ${unusedSince(question)}, 'UTC'), true)`;
 
 /** The begin of the last day of use; if none is known, when it was created or changed, or recording began. */

@@ -6,20 +6,22 @@ import { createSeenDecisions } from "../../../src/access/uses/seen-decisions.ts"
 const use = (id: string, day = 1) => ({ id, part: "", day });
 
 test("a use is taken once a day, and again if there was no room for it", () => {
-  const pending = createPendingUses({ pending: 2, known: 10 });
+  const pending = createPendingUses({ pending: 2, pendingOfOrg: 10, known: 10 });
   expect([use("a"), use("a"), use("b"), use("c")].map((each) => pending.add("acme", each))).toEqual([
     true,
     true,
     true,
     false,
   ]);
-  expect([...pending.take()]).toEqual([["acme", [use("a"), use("b")]]]);
+  // That one found no room is noted at the org, for which there is always room.
+  expect([...pending.take()]).toEqual([["acme", [use("acme"), use("a"), use("b")]]]);
+  expect(pending.lost()).toBe(1);
   expect([use("a"), use("c"), use("b", 2)].map((each) => pending.add("acme", each))).toEqual([true, true, true]);
   expect([...pending.take()]).toEqual([["acme", [use("c"), use("b", 2)]]]);
 });
 
 test("what could not be written is written with the next ones, unless it was used on a later day", () => {
-  const pending = createPendingUses({ pending: 10, known: 10 });
+  const pending = createPendingUses({ pending: 10, pendingOfOrg: 10, known: 10 });
   pending.add("acme", use("a"));
   pending.add("acme", use("b"));
   const [[orgId, uses]] = [...pending.take()] as [[string, ReturnType<typeof use>[]]];
@@ -29,11 +31,38 @@ test("what could not be written is written with the next ones, unless it was use
 });
 
 test("a use is written once more if too many others have come between", () => {
-  const pending = createPendingUses({ pending: 10, known: 2 });
+  const pending = createPendingUses({ pending: 10, pendingOfOrg: 10, known: 2 });
   for (const id of ["a", "b", "c"]) pending.add("acme", use(id));
   pending.take();
   pending.add("acme", use("a"));
   expect([...pending.take()]).toEqual([["acme", [use("a")]]]);
+});
+
+test("an org that fills all room loses its own uses, and no other one's", () => {
+  const pending = createPendingUses({ pending: 4, pendingOfOrg: 3, known: 100 });
+  const added = [..."abcd"].map((id) => pending.add("greedy", use(id)));
+  expect(added).toEqual([true, true, true, false]);
+  expect([..."efg"].map((id) => pending.add("acme", use(id)))).toEqual([true, true, true]);
+  expect(new Map(pending.take())).toEqual(
+    new Map([
+      ["greedy", [use("greedy")]],
+      ["acme", [use("e"), use("f"), use("g")]],
+    ]),
+  );
+  expect(pending.lost()).toBe(4);
+  // What was dropped comes again.
+  pending.add("greedy", use("a"));
+  expect([...pending.take()]).toEqual([["greedy", [use("a")]]]);
+});
+
+test("an org that is remembered too much of is forgotten, and the others are not", () => {
+  const pending = createPendingUses({ pending: 100, pendingOfOrg: 100, known: 4 });
+  for (const id of ["a", "b", "c"]) pending.add("greedy", use(id));
+  for (const id of ["d", "e"]) pending.add("acme", use(id));
+  pending.take();
+  for (const id of ["d", "e"]) pending.add("acme", use(id));
+  pending.add("greedy", use("a"));
+  expect([...pending.take()]).toEqual([["greedy", [use("a")]]]);
 });
 
 test("a decision is known until its end, for the same records, and whatever else falls on its place", () => {

@@ -10,7 +10,9 @@ import { failureOf } from "../../support/failure.ts";
 import { type SharedServer, sharedServer } from "../../support/shared-server.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { issuer, startTestServer } from "../../support/test-server.ts";
+import { sharedTokenServers } from "../../support/token-servers.ts";
 import { createTransport } from "../../support/transports.ts";
+import { callsOf, newPkce, openConsent } from "../../api/consent.ts";
 import { type Caller, type Company, openCompany } from "../callers.ts";
 
 let server: SharedServer;
@@ -37,18 +39,19 @@ async function onOtherServer(run: (as: (caller: Caller | "operator") => Caller) 
   }
 }
 
-/** Returns what was used in an org, by names: `binding`, `role permission` or `inner > outer`. */
+/** Returns what was used in an org besides members, by names: `binding`, `role permission` or `inner > outer`. */
 async function usesIn({ org }: Company): Promise<readonly string[]> {
   const rows = await sql.query(
-    `select coalesce(role_bindings.name, roles.name || ' ' || part, coalesce(members.name, inner_groups.name) || ' > ' || groups.name) as name,
+    `select coalesce(role_bindings.name, clients.name, roles.name || ' ' || part, coalesce(members.name, inner_groups.name) || ' > ' || groups.name) as name,
       last_day = date_trunc('day', now(), 'UTC') as is_today
     from access_uses as uses
     left join role_bindings on role_bindings.id = used_id
     left join roles on roles.id = used_id
+    left join clients on clients.id = used_id
     left join members on members.id = used_id
     left join groups as inner_groups on inner_groups.id = used_id
     left join groups on groups.id::text = part
-    where uses.org_id = $1`,
+    where uses.org_id = $1 and (members.id is null or part <> '')`,
     [org.id],
   );
   expect(rows.every((row) => row["is_today"] === true)).toBe(true);
@@ -150,4 +153,41 @@ test("what is needed besides counts as well: to see what is suspended, and of wh
     "robot-lifts",
     "robot-reads",
   ]);
+});
+
+test("a list through `-` uses what lets the caller see what is suspended", async () => {
+  const { company, parentPath, role, bindAs } = await furnish();
+  const bob = await company.join("bob");
+  await bindAs("bob-reads", parentPath, await role("reader", ["iam.roleBindings.list"]), bob.path);
+  const permissions = ["iam.projects.activate", "iam.orgs.activate"];
+  await bindAs("bob-lifts", parentPath, await role("lifter", permissions), bob.path);
+  await onOtherServer(async (as) => {
+    await as(bob).roleBindings.listRoleBindings({ parentPath: `${parentPath}/projects/-` });
+  });
+  const inOrg = ["bob-lifts", "bob-reads", "lifter iam.projects.activate", "reader iam.roleBindings.list"];
+  expect(await usesIn(company)).toEqual(inOrg);
+  await onOtherServer(async (as) => {
+    await as(bob).roleBindings.listRoleBindings({ parentPath: "/orgs/-/projects/-" });
+  });
+  expect(await usesIn(company)).toEqual([...inOrg, "lifter iam.orgs.activate"].toSorted());
+});
+
+test("a token that is issued for a client uses it", async () => {
+  const consent = await openConsent(await sharedTokenServers());
+  const { newCode, redeem } = callsOf(() => consent);
+  try {
+    const pkce = newPkce();
+    const code = await newCode(pkce);
+    const used = () =>
+      consent.database.reads
+        .selectFrom("access_uses")
+        .select("part")
+        .where("used_id", "=", consent.client.id)
+        .execute();
+    expect(await used()).toEqual([]);
+    expect((await redeem(code, pkce)).status).toBe(200);
+    await expect.poll(used).toEqual([{ part: "" }]);
+  } finally {
+    await consent.close();
+  }
 });

@@ -73,20 +73,10 @@ export async function naiveFindings(api: Api, org: string, unusedDays: number): 
     const isUnused = ofTime(key.createTime) < cutoff && last < cutoff;
     return isUnused ? [["API_KEY_UNUSED", key.path, "", since]] : [];
   });
-  const unusedMembers = members.flatMap((member): Found[] => {
-    const isOf = ({ path }: { readonly path: string }): boolean => path.startsWith(`${member.path}/`);
-    const times = [
-      member.createTime,
-      ...state.sessions.filter(isOf).flatMap(({ createTime, refreshTime }) => [createTime, refreshTime]),
-      ...state.apiKeys.filter(isOf).map(({ lastUseTime }) => lastUseTime),
-    ];
-    const since = Math.max(...times.map(sinceEver));
-    return member.state === Member_State.ACTIVE && since < cutoff ? [["MEMBER_UNUSED", member.path, "", since]] : [];
-  });
   return [
     ...endless.map(({ path, createTime }): Found => ["API_KEY_WITHOUT_END", path, "", ofTime(createTime)]),
     ...unused,
-    ...unusedMembers,
+    ...unusedMembers(state, cutoff, () => undefined),
     ...containedBindings(state),
     ...emptyGroups(state),
     ...state.custom
@@ -94,6 +84,27 @@ export async function naiveFindings(api: Api, org: string, unusedDays: number): 
       .filter(({ path }) => state.bindings.every(({ rolePath }) => rolePath !== path))
       .map(({ path }): Found => ["ROLE_UNBOUND", path, "", undefined]),
   ];
+}
+
+/** @param lastUseOf returns the begin of the day on which a check allowed a member something last, by its path. */
+export function unusedMembers(
+  state: OrgState,
+  cutoff: number,
+  lastUseOf: (path: string) => number | undefined,
+): readonly Found[] {
+  const firstDay = Math.floor(cutoff / dayMs) * dayMs;
+  return state.members.toSorted(byId).flatMap((member): Found[] => {
+    const isOf = ({ path }: { readonly path: string }): boolean => path.startsWith(`${member.path}/`);
+    const times = [
+      member.createTime,
+      ...state.sessions.filter(isOf).flatMap(({ createTime, refreshTime }) => [createTime, refreshTime]),
+      ...state.apiKeys.filter(isOf).map(({ lastUseTime }) => lastUseTime),
+    ];
+    const since = Math.max(...times.map(sinceEver));
+    const lastDay = lastUseOf(member.path) ?? -Infinity;
+    const isUnused = member.state === Member_State.ACTIVE && since < cutoff && lastDay < firstDay;
+    return isUnused ? [["MEMBER_UNUSED", member.path, "", Math.max(since, lastDay)]] : [];
+  });
 }
 
 function emptyGroups(state: OrgState): Found[] {

@@ -2,7 +2,7 @@
 // permission, and each membership whether it is on a way to such a binding.
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { RoleBinding } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
-import { type Found, type OrgState, byId, createIsHeld } from "./naive-findings.ts";
+import { type Found, type OrgState, byId, createIsHeld, unusedMembers } from "./naive-findings.ts";
 
 /** A call that was permitted. */
 export interface PermittedCall {
@@ -53,6 +53,7 @@ function lastUses(state: OrgState, calls: readonly PermittedCall[]): ReadonlyMap
   for (const { memberPath, permission, resourcePath, timeMs } of calls) {
     const day = Math.floor(timeMs / dayMs) * dayMs;
     const use = (key: string): void => void last.set(key, Math.max(day, last.get(key) ?? 0));
+    use(memberPath);
     const edges = [...memberships, ...nestings].filter(({ endMs }) => timeMs < endMs);
     const leadsTo = (from: string, isWanted: (path: string) => boolean): boolean =>
       isWanted(from) || edges.some(({ inner, outer }) => inner === from && leadsTo(outer, isWanted));
@@ -106,6 +107,7 @@ export function naiveUnused(
       .map(({ path, changedMs }): Found => [kind, path, "", sinceOf(path, changedMs)]);
   const order = new Map([...state.members, ...state.groups].map(({ path, id }) => [path, id]));
   return [
+    ...unusedMembers(state, cutoff, (path) => last.get(path)),
     ...olds
       .toSorted(byId)
       .filter(({ path }) => isUnused(path))

@@ -1,5 +1,6 @@
 // Tests what is found because nobody uses it: of a random history of calls against a reading of it, and what is use.
 import { type Client, createClient } from "@connectrpc/connect";
+import { v7 as uuidv7 } from "uuid";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Finding, Finding_Kind, FindingsService } from "../../../gen/iam/v1alpha/finding_pb.ts";
 import { createRequestConditions } from "../../../src/access/evaluation/condition-budget.ts";
@@ -47,7 +48,7 @@ afterAll(async () => {
 });
 
 const ofUse =
-  "kind = ROLE_BINDING_UNUSED OR kind = GROUP_MEMBER_UNUSED OR kind = SUBGROUP_UNUSED OR kind = ROLE_PERMISSION_UNUSED";
+  "kind = MEMBER_UNUSED OR kind = ROLE_BINDING_UNUSED OR kind = GROUP_MEMBER_UNUSED OR kind = SUBGROUP_UNUSED OR kind = ROLE_PERMISSION_UNUSED";
 
 async function listUnused(parentPath: string, unusedDays: number, pageSize: number): Promise<readonly Found[]> {
   const found: Found[] = [];
@@ -140,6 +141,46 @@ test("of a random history on two servers, all is found that no call has needed f
   }
   expect(used).toBeGreaterThan(0);
   expect(kinds.size).toBeGreaterThan(2);
+});
+
+test("an org that has lost uses sees none of these until that day is long enough ago, and others do", async () => {
+  const { path: parentPath, id } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+  const stop = (error: unknown): never => {
+    throw error;
+  };
+  const bounds = { pending: 10, pendingOfOrg: 1, known: 10 };
+  const recorder = createUseRecorder({ database, intervalMs: 3_600_000, onError: stop, bounds });
+  const daysAgo = (days: number): number => Date.now() - days * dayMs;
+  for (const client of [uuidv7(), uuidv7()]) recorder.recordClient({ orgId: id, id: client }, daysAgo(20));
+  await recorder.flush();
+  await recorder.close();
+  expect(recorder.lost()).toBe(1);
+  const omitted = async (unusedDays: number) => (await operator.listFindings({ parentPath, unusedDays })).omittedKinds;
+  expect(await omitted(20)).toEqual([Finding_Kind.MEMBER_UNUSED, 7, 8, 9, 10, 11]);
+  expect(await omitted(19)).toEqual([]);
+});
+
+test("an org gets so many rows on a day, and what it has is written beyond", async () => {
+  const { id } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+  const stop = (error: unknown): never => {
+    throw error;
+  };
+  const recorder = createUseRecorder({ database, intervalMs: 3_600_000, onError: stop, newOfOrg: 2 });
+  const [one, two, three] = [uuidv7(), uuidv7(), uuidv7()];
+  const now = Date.now();
+  const use = async (some: readonly string[], time: number): Promise<void> => {
+    for (const client of some) recorder.recordClient({ orgId: id, id: client }, time);
+    await recorder.flush();
+  };
+  await use([one, two], now - dayMs);
+  await use([three], now - dayMs);
+  const rows = await sql.query("select used_id from access_uses where org_id = $1", [id]);
+  expect(rows.map((row) => row["used_id"])).toEqual([one, two]);
+  expect(recorder.lost()).toBe(1);
+  await use([], now);
+  const lost = await sql.query("select from access_uses where org_id = $1 and used_id = $1", [id]);
+  expect(lost).toHaveLength(1);
+  await recorder.close();
 });
 
 test("what mends each of these ends it, and says before who loses access", async () => {

@@ -10,7 +10,8 @@ import type { Subject } from "../tables/subject.ts";
  */
 export const probesOfCell = 8;
 
-const fewSubjects = 32;
+/** Of a subject with more, a decision begins with the project of the resource. */
+export const fewSubjects = 32;
 
 /** A subject by its record, as returned by `findSubject`, or by its id. */
 export type SubjectReference = Subject | { readonly kind: Subject["kind"]; readonly id: string };
