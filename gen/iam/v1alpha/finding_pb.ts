@@ -117,7 +117,7 @@ export const Finding_Kind = {
 
   /**
    * An ACTIVE Member that for `unused_days` has not signed in, got no token with a Session, was impersonated by nobody, and used
-   * none of the API keys that it has, or had.
+   * none of the API keys that it has, or had, and which no check of a service allowed anything.
    *
    * @generated from enum value: MEMBER_UNUSED = 3;
    */
@@ -317,8 +317,9 @@ export type ListFindingsResponse = Message<"iam.v1alpha.ListFindingsResponse"> &
 
   /**
    * The kinds that are not in the list, although there may be some: because the caller lacks a permission for them; for MEMBER_UNUSED, also
-   * because the change log of an older Org does not reach back `unused_days`; for ROLE_BINDING_UNUSED, GROUP_MEMBER_UNUSED,
-   * SUBGROUP_UNUSED, ROLE_PERMISSION_UNUSED and CLIENT_UNUSED, also because the installation does not record use for so long in an older Org.
+   * because the change log of an older Org does not reach back `unused_days`; for that kind, ROLE_BINDING_UNUSED, GROUP_MEMBER_UNUSED,
+   * SUBGROUP_UNUSED, ROLE_PERMISSION_UNUSED and CLIENT_UNUSED, also because the installation does not record use for so long in an older Org, or
+   * because the Org has lost uses meanwhile.
    *
    * @generated from field: repeated iam.v1alpha.Finding.Kind omitted_kinds = 3;
    */
