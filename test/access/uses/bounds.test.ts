@@ -40,9 +40,9 @@ test("a use is written once more if too many others have come between", () => {
 
 test("an org that fills all room loses its own uses, and no other one's", () => {
   const pending = createPendingUses({ pending: 4, pendingOfOrg: 3, known: 100 });
-  const added = [..."abcd"].map((id) => pending.add("greedy", use(id)));
+  const added = ["a", "b", "c", "d"].map((id) => pending.add("greedy", use(id)));
   expect(added).toEqual([true, true, true, false]);
-  expect([..."efg"].map((id) => pending.add("acme", use(id)))).toEqual([true, true, true]);
+  expect(["e", "f", "g"].map((id) => pending.add("acme", use(id)))).toEqual([true, true, true]);
   expect(new Map(pending.take())).toEqual(
     new Map([
       ["greedy", [use("greedy")]],
