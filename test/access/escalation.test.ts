@@ -413,8 +413,8 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       .filter((resource) => verbsOf(resource).includes("Create") && resource.place.parents[0]?.type === "Org")
       // An update of a resource creates none: that is an operation.
       .filter((resource) => !isRunByProvider(resource))
-      // Owners alone create identities of others: test/iam/identities.test.ts.
-      .filter(({ type }) => type !== "Identity")
+      // Owners alone create identities of others and SCIM sources: test/iam/identities.test.ts, test/scim/sources.test.ts.
+      .filter(({ type }) => type !== "Identity" && type !== "ScimSource")
       .map((resource) => ({ name: resource.name, resource }));
 
     test.each(resources)("requires the permission to create, too: $name", async ({ resource }) => {
