@@ -83,6 +83,8 @@ export function createUseRecorder(options: UseRecorderOptions): UseRecorder {
     async close() {
       await repetition.close();
       await writeAll().catch(onError);
+      // That may have found that uses are lost.
+      await writeAll().catch(onError);
     },
   };
 }

@@ -1,7 +1,9 @@
 // Tests that what is remembered of uses is bounded, and that what finds no room comes again.
 import { expect, test } from "vitest";
+import { visitUses } from "../../../src/access/engine/decisions/visit-uses.ts";
 import { createPendingUses } from "../../../src/access/uses/pending-uses.ts";
 import { createSeenDecisions } from "../../../src/access/uses/seen-decisions.ts";
+import { acme, alice, createSampleSnapshot, customer, now } from "../sample-snapshot.ts";
 
 const use = (id: string, day = 1) => ({ id, part: "", day });
 
@@ -92,4 +94,19 @@ test("a decision is known until its end, for the same records, and whatever else
   // The same place for another org: what was there is found once more.
   seen.add({ ...decision, numbering: {} }, end);
   expect(seen.has(decision, 10)).toBe(false);
+});
+
+test("of very many bindings that give a permission, so many are visited as are enough, and conditions alone are not told apart", () => {
+  const visited = (condition: string) => {
+    const bindings = Array.from({ length: 2_000 }, () => ({ role: "starter", condition }));
+    const snapshot = createSampleSnapshot({ starter: { permissions: ["compute.instances.start"] } }, bindings);
+    const resource = { kind: "org", customerId: customer, orgId: acme } as const;
+    const query = { subject: { kind: "member", id: alice }, permission: "compute.instances.start", resource } as const;
+    const found: string[] = [];
+    const { isCutOff } = visitUses(snapshot, { ...query, now, counted: "all" }, (id) => found.push(id));
+    return { count: found.length, isCutOff };
+  };
+  // One of them is the member.
+  expect(visited("")).toEqual({ count: 257, isCutOff: false });
+  expect(visited("true")).toEqual({ count: 257, isCutOff: true });
 });

@@ -52,6 +52,7 @@ beforeAll(async () => {
       ["group_members", sql`member_id`, sql`group_id::text`],
       ["subgroups", sql`subgroup_id`, sql`group_id::text`],
       ["clients", sql`id`, sql`''`],
+      ["members", sql`id`, sql`''`],
       ["roles", sql`id`, sql`unnest(permissions)`],
     ];
     for (const [table, id, part] of used) {

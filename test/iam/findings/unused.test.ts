@@ -183,6 +183,22 @@ test("an org gets so many rows on a day, and what it has is written beyond", asy
   await recorder.close();
 });
 
+test("an org of which a write fails keeps no other one's uses waiting", async () => {
+  const orgs = [
+    await api.orgs.createOrg({ org: { name: uniqueName("acme") } }),
+    await api.orgs.createOrg({ org: { name: uniqueName("acme") } }),
+  ];
+  const recorder = createUseRecorder({ database, intervalMs: 3_600_000, onError: () => {} });
+  await recorder.flush();
+  for (const [index, { id: orgId }] of orgs.entries()) {
+    recorder.recordClient({ orgId, id: index === 0 ? "no id" : uuidv7() }, Date.now());
+  }
+  await expect(recorder.flush()).rejects.toThrow("uuid");
+  const [, { id } = { id: "" }] = orgs;
+  expect(await sql.query("select from access_uses where org_id = $1", [id])).toHaveLength(1);
+  await recorder.close();
+});
+
 test("what mends each of these ends it, and says before who loses access", async () => {
   const { path: parentPath, id } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   const { path: memberPath } = await api.members.createMember({ parentPath, member: { name: "alice" } });
