@@ -128,7 +128,8 @@ test("while changes cannot be read, checks fail rather than use older data", asy
   onTestFinished(() => locker.end());
   await locker.query("begin; lock table changes in access exclusive mode");
   const failures = await Promise.all(clients.map((access) => failureOf(access.checkAccess(question))));
-  expect(failures.map(({ code }) => code)).toEqual(clients.map(() => "DeadlineExceeded"));
+  // The limit of a lock ends before the deadline of a call, unless the machine is slow.
+  for (const { code } of failures) expect(["Unavailable", "DeadlineExceeded"]).toContain(code);
   await locker.query("rollback");
   expect(await answers()).toEqual(clients.map(() => false));
 });
