@@ -273,6 +273,8 @@ const withAddress = new Set([
   "running",
   "start",
   "sign-in",
+  "invitations",
+  "scim",
   "operations",
   "filters",
   "paging",
