@@ -33,11 +33,7 @@ const namedBy: Record<string, readonly [field: string, path: string]> = {};
 /** The messages that are named by the last part of their names alone. */
 const named = new Map<string, DescMessage>();
 
-/** In commands, a list is a flag for each of its elements: an example of one has the elements alone. */
-const helpOf = (desc: DescField | DescMethod): string =>
-  firstSentence(readComment(desc)).replaceAll(/`\[("[^`]*")\]`/g, (_, elements: string) =>
-    elements.replaceAll(/"([^"]*)"/g, "`$1`"),
-  );
+const helpOf = (desc: DescField | DescMethod): string => firstSentence(readComment(desc));
 
 function integerOrNumber(type: ScalarType): FieldType {
   return type === ScalarType.DOUBLE || type === ScalarType.FLOAT ? "number" : "integer";

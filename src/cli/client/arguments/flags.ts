@@ -56,7 +56,7 @@ export interface ParsedArguments {
 }
 
 export function flagOfField(field: Field): Flag {
-  const help = field.type === "time" ? `${field.help}. ${helpOfTimes(field)}` : field.help;
+  const help = field.type === "time" ? `${field.help}. ${helpOfTimes(field)}` : withElements(field.help);
   if (isSwitch(field)) return { name: flagOf(field), help };
   return { name: flagOf(field), value: valueOf(field), help };
 }
@@ -184,3 +184,7 @@ export function aliasOf(field: Field): string | undefined {
   const alias = kebab(field.name);
   return field.shape === undefined || alias === flagOf(field) ? undefined : alias;
 }
+
+/** A list is a flag for each of its elements: an example of one has the elements alone. */
+const withElements = (help: string): string =>
+  help.replaceAll(/`\[("[^`]*")\]`/g, (_, elements: string) => elements.replaceAll(/"([^"]*)"/g, "`$1`"));
