@@ -13,6 +13,7 @@ test("each resource has the shape under which the long tables of tests run for i
     "removed, in a parent": [
       "identity providers",
       "identities",
+      "SCIM sources",
       "groups",
       "roles",
       "role bindings",
