@@ -73,7 +73,10 @@ export const filesOn15: readonly string[] = [
   "test/resources/providers.test.ts",
   "test/resources/sweeps.test.ts",
   "test/resources/undelete.test.ts",
+  "test/scim/recorded-calls.test.ts",
   "test/sign-in/account.test.ts",
+  "test/sign-in/first-sign-ins.test.ts",
+  "test/sign-in/invited-groups.test.ts",
   "test/sign-in/invitations.test.ts",
   "test/sign-in/sign-in-choices.test.ts",
 ];
