@@ -945,7 +945,7 @@ create table scim_groups (
   update_time timestamp(3) with time zone not null,
   constraint scim_groups_pkey PRIMARY KEY (org_id, group_id, customer_id),
   constraint scim_groups_customer_id_org_id_group_id_fkey FOREIGN KEY (customer_id, org_id, group_id) REFERENCES groups(customer_id, org_id, id) ON DELETE CASCADE,
-  constraint scim_groups_customer_id_org_id_source_id_fkey FOREIGN KEY (customer_id, org_id, source_id) REFERENCES scim_sources(customer_id, org_id, id)
+  constraint scim_groups_customer_id_org_id_source_id_fkey FOREIGN KEY (customer_id, org_id, source_id) REFERENCES scim_sources(customer_id, org_id, id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX scim_groups_display_key ON scim_groups USING btree (org_id, source_id, display_key, customer_id);
 CREATE UNIQUE INDEX scim_groups_external_id ON scim_groups USING btree (org_id, source_id, external_id, customer_id) WHERE (external_id IS NOT NULL);
@@ -993,7 +993,7 @@ create table scim_users (
   update_time timestamp(3) with time zone not null,
   constraint scim_users_pkey PRIMARY KEY (org_id, member_id, customer_id),
   constraint scim_users_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id) ON DELETE CASCADE,
-  constraint scim_users_customer_id_org_id_source_id_fkey FOREIGN KEY (customer_id, org_id, source_id) REFERENCES scim_sources(customer_id, org_id, id)
+  constraint scim_users_customer_id_org_id_source_id_fkey FOREIGN KEY (customer_id, org_id, source_id) REFERENCES scim_sources(customer_id, org_id, id) ON DELETE CASCADE
 );
 CREATE INDEX scim_users_display_key ON scim_users USING btree (org_id, source_id, display_key);
 CREATE INDEX scim_users_emails ON scim_users USING gin (emails);

@@ -104,6 +104,18 @@ export async function findDeletedUsers(
   return rows.map((row) => row.id);
 }
 
+/** Forgets that the source manages these members, and what it has said of them. */
+export async function forgetUsers(
+  db: Kysely<Schema>,
+  { customerId, orgId, id }: Source,
+  memberIds: readonly string[],
+): Promise<void> {
+  await sql`
+    delete from scim_users
+    where customer_id = ${customerId} and org_id = ${orgId} and source_id = ${id}
+      and member_id = any(${memberIds}::uuid[])`.execute(db);
+}
+
 /** Returns what another user of the source has already of what is to be unique. */
 export async function findTaken(
   db: Kysely<Schema>,

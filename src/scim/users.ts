@@ -5,7 +5,6 @@ import { Member_Type, MembersService } from "../../gen/iam/v1alpha/member_pb.ts"
 import type { UserAttributes } from "../database/scim-tables.ts";
 import { required } from "../errors/required.ts";
 import { notFound } from "../errors/service-error.ts";
-import { removeScimUsers } from "../iam/scim-sources/store.ts";
 import { formatPath } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { findEmailProblem } from "../validation/email-address.ts";
@@ -25,6 +24,7 @@ import {
   findDeletedUsers,
   findIdentityIds,
   findTaken,
+  forgetUsers,
   isNameTaken,
   listUserRows,
   putUser,
@@ -132,7 +132,7 @@ export async function deleteUser(scene: WriteScene, id: string): Promise<void> {
   const path = memberPath(scene, row.id);
   await removeIdentities(scene, row.id);
   await call(MembersService.method.deleteMember, { path });
-  await removeScimUsers(db, orgOf(source), sql`member_id = ${row.id}`);
+  await forgetUsers(db, source, [row.id]);
 }
 
 /**
@@ -164,9 +164,7 @@ async function requireUnique(
   // Somebody whom another one has deleted is not there for the directory, and what it had is free.
   const deleted = await findDeletedUsers(db, source, attributes, subject);
   for (const id of deleted) await removeIdentities(scene, id);
-  if (deleted.length > 0) await removeScimUsers(db, orgOf(source), sql`member_id = any(${deleted}::uuid[])`);
+  if (deleted.length > 0) await forgetUsers(db, source, deleted);
   const taken = await findTaken(db, source, memberId, attributes);
   if (taken !== undefined) throw notUnique(`another user of this source has the ${taken} ${String(attributes[taken])}`);
 }
-
-const orgOf = ({ customerId, orgId }: Source) => ({ customer_id: customerId, id: orgId });

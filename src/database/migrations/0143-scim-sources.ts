@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Creates the SCIM sources, and which members and groups each of them manages. Older servers neither read nor write any of it: what they
- * delete takes its row along.
+ * Creates the SCIM sources, and which members and groups each of them manages. What says so goes with its source, member or group, also
+ * where a server of the version before removes these.
  */
 export async function createScimSources(db: Kysely<unknown>): Promise<void> {
   const ordered = ["name", "display_name", "create_time", "update_time"].map((column) => {
@@ -47,7 +47,7 @@ export async function createScimSources(db: Kysely<unknown>): Promise<void> {
       attributes jsonb not null,
       update_time timestamptz(3) not null,
       primary key (org_id, member_id, customer_id),
-      foreign key (customer_id, org_id, source_id) references scim_sources (customer_id, org_id, id),
+      foreign key (customer_id, org_id, source_id) references scim_sources (customer_id, org_id, id) on delete cascade,
       foreign key (customer_id, org_id, member_id) references members (customer_id, org_id, id) on delete cascade
     )`,
     `create unique index scim_users_user_key on scim_users (org_id, source_id, user_key, customer_id)`,
@@ -65,7 +65,7 @@ export async function createScimSources(db: Kysely<unknown>): Promise<void> {
       external_id text,
       update_time timestamptz(3) not null,
       primary key (org_id, group_id, customer_id),
-      foreign key (customer_id, org_id, source_id) references scim_sources (customer_id, org_id, id),
+      foreign key (customer_id, org_id, source_id) references scim_sources (customer_id, org_id, id) on delete cascade,
       foreign key (customer_id, org_id, group_id) references groups (customer_id, org_id, id) on delete cascade
     )`,
     `create unique index scim_groups_display_key on scim_groups (org_id, source_id, display_key, customer_id)`,

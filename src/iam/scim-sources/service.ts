@@ -1,5 +1,4 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { sql } from "kysely";
 import { type ScimSourceSchema, ScimSourcesService } from "../../../gen/iam/v1alpha/scim_source_pb.ts";
 import { requireUnlimited } from "../../access/escalation/require-within.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
@@ -22,7 +21,7 @@ import { memberDefinition } from "../members/definition.ts";
 import type { MemberRow } from "../members/store.ts";
 import { scimSourceDefinition } from "./definition.ts";
 import { toScimSource, toSubjectColumn } from "./message.ts";
-import { type ScimSourceRow, removeScimGroups, removeScimUsers } from "./store.ts";
+import type { ScimSourceRow } from "./store.ts";
 
 type Rules = ResourceRules<"scim_sources", ScimSourceRow, typeof ScimSourceSchema>;
 
@@ -78,12 +77,6 @@ function createRules({ escalation }: ResourceDependencies): Rules {
           : ((await findProvider(transaction, identityProviderPath))?.id ?? null),
         subject: toSubjectColumn(subject),
       };
-    },
-
-    async beforeRemove({ db, org }, rows) {
-      const ofSources = sql`source_id = any(${rows.map(({ id }) => id)}::uuid[])`;
-      await removeScimUsers(db, org, ofSources);
-      await removeScimGroups(db, org, ofSources);
     },
 
     // Who is managed keeps what it holds.

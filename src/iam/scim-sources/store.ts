@@ -1,6 +1,5 @@
-import { type InferResult, type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
+import type { InferResult, Kysely } from "kysely";
 import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
-import type { OrgKey } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type ScimSourceRow = InferResult<ReturnType<typeof selectScimSources>>[number];
@@ -28,24 +27,4 @@ export function selectScimSources(db: Kysely<Schema>) {
     )
     .select(columnsOf("scim_sources", scimSourceColumns))
     .select([...pathColumns.org, ...pathColumns.member, "identity_providers.name as provider_name"]);
-}
-
-/** Forgets which groups of an org sources manage. */
-export async function removeScimGroups(db: Kysely<Schema>, org: OrgKey, which: RawBuilder<unknown>): Promise<void> {
-  const inOrg = sql<SqlBool>`customer_id = ${org.customer_id} and org_id = ${org.id}`;
-  await db
-    .deleteFrom("scim_groups")
-    .where(inOrg)
-    .where(sql<SqlBool>`${which}`)
-    .execute();
-}
-
-/** Forgets which members of an org sources manage, and what these have said of them. */
-export async function removeScimUsers(db: Kysely<Schema>, org: OrgKey, which: RawBuilder<unknown>): Promise<void> {
-  const inOrg = sql<SqlBool>`customer_id = ${org.customer_id} and org_id = ${org.id}`;
-  await db
-    .deleteFrom("scim_users")
-    .where(inOrg)
-    .where(sql<SqlBool>`${which}`)
-    .execute();
 }

@@ -47,7 +47,7 @@ export function orgTablesOf({ inOrgs }: ResourceRegistry): readonly OrgTable[] {
 
 /** A table with rows that belong to a resource, and the column that refers to it. */
 export interface OwnedRows {
-  readonly table: "write_requests" | "scim_users" | "access_uses";
+  readonly table: "write_requests" | "access_uses";
   readonly column: string;
 }
 
@@ -57,6 +57,5 @@ export interface OwnedRows {
  */
 export const rowsOfMembers: readonly OwnedRows[] = [
   { table: "write_requests", column: "actor_id" },
-  { table: "scim_users", column: "member_id" },
   { table: "access_uses", column: "used_id" },
 ];
