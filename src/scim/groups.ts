@@ -21,7 +21,7 @@ import { type Scene, type WriteScene, groupPath, memberPath, orgPath } from "./s
 import { urns } from "./schemas.ts";
 import { maxText } from "./user-attributes.ts";
 import { type Page, findUserIds, isNameTaken } from "./user-store.ts";
-import { distinct, fitDisplayName, readText, toName } from "./values.ts";
+import { distinct, fitDisplayName, maxDisplayName, readText, toName } from "./values.ts";
 
 /** How many members a response has, in all its groups together. */
 const maxShown = 10_000;
@@ -103,8 +103,6 @@ interface GroupState {
   readonly externalId: string | undefined;
   readonly members: MemberChanges;
 }
-
-const maxDisplayName = 512;
 
 /** What a request says of a group. An attribute that is there and undefined is removed. */
 interface Draft {

@@ -5,7 +5,7 @@ import { scimFault } from "./errors.ts";
 import { type Given, attributeOf, isObject } from "./json.ts";
 import { changeEmails, readEmails } from "./emails.ts";
 import { type Operation, unknownAttribute } from "./operations.ts";
-import { readBoolean, readText } from "./values.ts";
+import { maxDisplayName, readBoolean, readText } from "./values.ts";
 
 /** A user as a request leaves it. */
 export interface UserState extends UserAttributes {
@@ -16,7 +16,6 @@ export interface UserState extends UserAttributes {
 type NameParts = NonNullable<UserAttributes["name"]>;
 
 export const maxText = 256;
-const maxDisplayName = 512;
 
 const nameParts = { formatted: "formatted", givenname: "givenName", familyname: "familyName" } as const;
 

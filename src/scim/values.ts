@@ -1,5 +1,7 @@
 // Reads the values of attributes. What a directory leaves out as null or as an empty text is as if it were not sent.
 import { randomBytes } from "node:crypto";
+import { nameLike } from "../paths/name-like.ts";
+import { isName } from "../paths/parse-path.ts";
 import { scimFault } from "./errors.ts";
 
 /** @throws ServiceError FIELD_INVALID with `invalidValue` */
@@ -24,13 +26,16 @@ export function readBoolean(value: unknown, name: string): boolean | undefined {
 /** Returns what is compared without case. */
 export const fold = (text: string): string => text.toLowerCase();
 
-const [maxDisplay, maxPlain] = [512, 64];
+/** How long a display name is at most, in characters. */
+export const maxDisplayName = 512;
+
+const maxPlain = 64;
 
 /** Returns the beginning of a text that a display name can hold: of a-z, digits and dashes it has 64 at most. */
 export function fitDisplayName(text: string): string {
   let plain = 0;
   let fitting = "";
-  for (const character of Array.from(text).slice(0, maxDisplay)) {
+  for (const character of Array.from(text).slice(0, maxDisplayName)) {
     if (/[a-z0-9-]/.test(character) && ++plain > maxPlain) break;
     fitting += character;
   }
@@ -41,11 +46,8 @@ const maxName = 40;
 
 /** Returns a name for paths that resembles a text. */
 export function toName(text: string, otherwise: string): string {
-  const plain = text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
-  const name = plain.replaceAll(/[^a-z0-9]+/g, "-").slice(0, maxName);
-  const trimmed = name.replaceAll(/^-+|-+$/g, "");
-  // As long as an id, it might be shaped like one.
-  return trimmed === "" || trimmed.length === 36 ? otherwise : trimmed;
+  const name = nameLike(text, maxName);
+  return isName(name) ? name : otherwise;
 }
 
 /** Returns such a name that is different each time. */

@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { MemberSchema } from "../../../gen/iam/v1alpha/member_pb.ts";
 import { ServiceError } from "../../errors/service-error.ts";
+import { nameLike } from "../../paths/name-like.ts";
 import { isName } from "../../paths/parse-path.ts";
 import { findEmailProblem } from "../../validation/email-address.ts";
 import { validateMessage } from "../../validation/validate-message.ts";
@@ -20,7 +21,7 @@ const fallback = "user";
  */
 export function baseName(claims: Claims): string {
   const [user, email, name] = ["preferred_username", "email", "name"].map((claim) => textIn(claims, claim));
-  const bases = [beforeAt(user), beforeAt(email), name].map((text) => toName(text ?? ""));
+  const bases = [beforeAt(user), beforeAt(email), name].map((text) => nameLike(text ?? "", maxBase));
   const base = bases.find((each) => each !== "") ?? fallback;
   // One that is shaped like an id.
   return isName(base) ? base : `${fallback}-${base}`.slice(0, maxBase).replace(/-$/, "");
@@ -30,16 +31,6 @@ export function baseName(claims: Claims): string {
 export function namesLike(base: string, random: string): string[] {
   const numbered = Array.from({ length: 8 }, (_, index) => `${base}-${index + 2}`);
   return [base, ...numbered, `${base}-${random}`];
-}
-
-function toName(text: string): string {
-  return text
-    .normalize("NFKD")
-    .replaceAll(/\p{M}/gu, "")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, maxBase)
-    .replaceAll(/^-|-$/g, "");
 }
 
 const beforeAt = (text: string | undefined): string | undefined => text?.split("@")[0];
