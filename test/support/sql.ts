@@ -28,8 +28,8 @@ export async function openSqlClient(databaseUrl: string): Promise<SqlClient> {
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
   );
   const tables = found.map(({ name }) => String(name));
-  // Refused calls are written beside calls, some seconds later.
-  const ofCalls = tables.filter((table) => table !== "access_events");
+  // Refused calls, and what gave a permission, are written beside calls, some seconds later.
+  const ofCalls = tables.filter((table) => !["access_events", "access_uses"].includes(table));
   const columns = ofCalls.map((table) => {
     const name = pg.escapeIdentifier(table);
     return `(select count(*) || ' rows, ' || coalesce(sum(${versionIn(table)}), 0) from ${name} t) as ${name}`;
