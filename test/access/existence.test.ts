@@ -10,12 +10,21 @@ import { required } from "../../src/errors/required.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
-import { type Failure, failureOf } from "../support/failure.ts";
+import { failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
 import { describeService } from "../rpc/describe-service.ts";
-import { type EveryCall, type Request, callMethod, callsOf, eachOf, hasRoute, unaryMethods } from "./every-call.ts";
+import {
+  type EveryCall,
+  type Request,
+  callMethod,
+  callMethodWhenFree,
+  callsOf,
+  eachOf,
+  hasRoute,
+  unaryMethods,
+} from "./every-call.ts";
 import { type Probe, type Variant, probesOf } from "./existence-probes.ts";
 import { type FurnishedOrg, furnishOrg, removeInfrastructure } from "./furnish-org.ts";
 import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
@@ -184,31 +193,31 @@ function wholly(text: string): RegExp {
   return new RegExp(`${text.replaceAll(/[^\w/@-]/g, String.raw`\$&`)}(?!\\d)`, "g");
 }
 
-/** How often a call is made again that a busy machine has kept from a lock, from a connection or from its turn: it has done nothing. */
-const maxTries = 5;
+/** A list that takes long ends its page early, so that what is on one page depends on how busy the machine is: its item field, by method. */
+const pagesEndEarly: ReadonlyMap<string, string> = new Map([["ListFindings", "findings"]]);
 
-const isBusy = ({ code, reason }: Pick<Failure, "code" | "reason">): boolean =>
-  code === "Unavailable" || reason === "RATE_LIMITED";
+async function answerOf(transport: Transport, method: DescMethodUnary, request: Request): Promise<JsonObject> {
+  const answer = await callMethodWhenFree(transport, method, request);
+  const json = toJson(method.output, answer as never) as JsonObject;
+  const pageToken = json["nextPageToken"];
+  const items = pagesEndEarly.get(method.name);
+  if (items === undefined || pageToken === undefined) return json;
+  const rest = await answerOf(transport, method, { ...request, pageToken });
+  return { ...rest, [items]: [json[items] ?? [], rest[items] ?? []].flat() };
+}
 
-async function askAgainWhenBusy(
-  transport: Transport,
-  method: DescMethodUnary,
-  { request }: Pick<Variant, "request">,
-  tries = maxTries,
-): Promise<string> {
+async function textOf(transport: Transport, method: DescMethodUnary, request: Request): Promise<string> {
   try {
-    const answer = await callMethod(transport, method, request);
-    return JSON.stringify(withoutVolatile(toJson(method.output, answer as never)));
+    return JSON.stringify(withoutVolatile(await answerOf(transport, method, request)));
   } catch (error) {
     const { requestId: _id, ...failure } = await failureOf(Promise.reject(error));
-    if (isBusy(failure) && tries > 1) return askAgainWhenBusy(transport, method, { request }, tries - 1);
     return JSON.stringify(failure);
   }
 }
 
 /** An answer or a failure as text, without what was given, and without what is new with each call. */
 async function answerTo(transport: Transport, method: DescMethodUnary, variant: Variant): Promise<string> {
-  const text = await askAgainWhenBusy(transport, method, variant);
+  const text = await textOf(transport, method, variant.request);
   // Errors name what is given, or what it is in, or repeat the beginning of a path that has the wrong form.
   const segments = variant.given.split("/");
   const prefixes = segments.map((_, index) => segments.slice(0, segments.length - index).join("/")).slice(0, -2);
