@@ -11,19 +11,40 @@ export function isObject(value: unknown): value is Given {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** @throws ServiceError FIELD_INVALID with `invalidSyntax` */
+/** How many attributes an object may have: each is looked for among all of them, by an operation once for each value that it chooses. */
+const maxAttributes = 250;
+
+/** @throws ServiceError FIELD_INVALID with `invalidSyntax`, or `tooMany` for an object with too many attributes, however deep it is. */
 export function readObject(body: HttpBody | undefined): Given {
   const type = body?.contentType.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "" && type !== mediaType && type !== "application/json") {
     throw scimFault("invalidSyntax", `the Content-Type must be ${mediaType} or application/json`);
   }
+  const value = parse(body?.data);
+  if (!isObject(value)) throw scimFault("invalidSyntax", "the body must be a JSON object in UTF-8");
+  requireFewAttributes(value);
+  return value;
+}
+
+/** Returns undefined for what is no JSON in UTF-8. */
+function parse(data: Uint8Array | undefined): unknown {
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body?.data));
-    if (isObject(value)) return value;
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
   } catch {
-    // Described below.
+    return undefined;
   }
-  throw scimFault("invalidSyntax", "the body must be a JSON object in UTF-8");
+}
+
+function requireFewAttributes(body: Given): void {
+  const left: unknown[] = [body];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value !== "object" || value === null) continue;
+    const parts: readonly unknown[] = Object.values(value);
+    if (!Array.isArray(value) && parts.length > maxAttributes) {
+      throw scimFault("tooMany", `an object can have at most ${maxAttributes} attributes`);
+    }
+    for (const part of parts) if (typeof part === "object" && part !== null) left.push(part);
+  }
 }
 
 /** Reads the value of an attribute whose name is compared without case (RFC 7643, 2.1). */

@@ -132,6 +132,21 @@ describe("a PATCH", () => {
   });
 });
 
+test("an object has at most 250 attributes, wherever it is", async () => {
+  const emails = [{ value: "judy@example.com", type: "work" }];
+  const withKeys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, key) => [`k${key}`, 1]));
+  const change = (path: string, value: object) =>
+    directory.scim("PATCH", `/Users/${id}`, patch({ op: "replace", path, value }));
+  expect(await change("emails", emails)).toMatchObject({ status: 200 });
+  const work = 'emails[type eq "work"]';
+  const { status, body } = await change(work, { k: withKeys(251) });
+  expect([status, body]).toMatchObject([
+    400,
+    { scimType: "tooMany", detail: "an object can have at most 250 attributes" },
+  ]);
+  expect(await change(work, withKeys(250))).toMatchObject({ status: 200, body: { emails } });
+});
+
 test("the operations of a PATCH change 100 emails together at most", async () => {
   const some = Array.from({ length: 10 }, (_, index) => ({ value: `${index}@b.example` }));
   const operations = Array.from({ length: 10 }, () => ({ op: "add", path: "emails", value: some }));

@@ -281,7 +281,7 @@ async function newAuthor(rolePath = "/roles/admin"): Promise<Author> {
 }
 
 describe("who may change a provider, and not invite", () => {
-  test("may turn its rule off, and change neither of whom it is true nor what it sees while it lets people in", async () => {
+  test("may turn its rule off, and change neither of whom it is true nor what it sees, also while it lets nobody in", async () => {
     const group = await newGroup(org, "/roles/viewer");
     const rule = { onFirstSignIn: CREATE, firstSignInCondition: "false", firstSignInGroupPaths: [group] };
     const { path } = await newProvider(org, openId.issuer, rule);
@@ -294,6 +294,7 @@ describe("who may change a provider, and not invite", () => {
       [{ onFirstSignIn: REFUSE }, ["on_first_sign_in", "first_sign_in_group_paths"]],
       [{ emailTrusted: true }, ["email_trusted"]],
       [{ scopes: ["groups"] }, ["scopes"]],
+      [{ onFirstSignIn: REFUSE, emailTrusted: true }, ["on_first_sign_in", "email_trusted"]],
     ];
     for (const [fields, paths] of refused) {
       expect(await failureOf(update(closer.api, fields, paths))).toMatchObject({ reason: "PERMISSION_DENIED" });
@@ -303,9 +304,16 @@ describe("who may change a provider, and not invite", () => {
     const { firstSignInAuthorPath } = await update(admin.api, { scopes: ["groups"] }, ["scopes"]);
     expect(firstSignInAuthorPath).toContain(admin.id);
     await update(closer.api, { onFirstSignIn: REFUSE }, ["on_first_sign_in"]);
-    const later = update(closer.api, { firstSignInCondition: "true" }, ["first_sign_in_condition"]);
-    expect(await failureOf(later)).toMatchObject({ metadata: { permission: "iam.members.invite" } });
-    expect((await update(closer.api, { scopes: [] }, ["scopes"])).scopes).toEqual([]);
+    const later: [object, string[]][] = [
+      [{ firstSignInCondition: "true" }, ["first_sign_in_condition"]],
+      [{ emailTrusted: true }, ["email_trusted"]],
+      [{ scopes: [] }, ["scopes"]],
+    ];
+    for (const [fields, paths] of later) {
+      const failure = await failureOf(update(closer.api, fields, paths));
+      expect(failure).toMatchObject({ metadata: { permission: "iam.members.invite" } });
+    }
+    expect((await update(admin.api, { scopes: [] }, ["scopes"])).scopes).toEqual([]);
     expect((await api.identityProviders.getIdentityProvider({ path })).firstSignInGroupPaths).toEqual([group]);
   });
 });
@@ -361,7 +369,7 @@ describe("cannot be set", () => {
   });
 
   const shared =
-    "iss aud tid hd mail username Email emailaddress given_name login nonce sid https://x.example/e-mail UPN";
+    "iss aud tid hd mail username Email emailaddress given_name login nonce sid token_use tenant_ctry _claim_sources https://x.example/e-mail UPN";
 
   test("a subject that changes or that many share, or another one later", async () => {
     for (const subjectClaim of shared.split(" ")) {

@@ -99,6 +99,7 @@ test("nobody becomes a member where an org has both all the same", async () => {
 test.each([
   ["of the installation", () => place.shared.path, {}],
   ["of the org", async (org: string) => (await newProvider(org, openId.issuer)).path, { subjectClaim: "sub" }],
+  ["with a slash at its end", async (org: string) => (await newProvider(org, `${openId.issuer}/`)).path, {}],
 ])("whom an org knows by another provider of the same issuer, %s, is refused", async (_name, other, fields) => {
   const org = await newOrg();
   const known = await newUser(org, await other(org), "known");

@@ -1,5 +1,5 @@
-// What was used and is not written yet, and what need not be written again on the same day, by org. Both are bounded, and no org has its bound at
-// the cost of another one: if there is no room for all, the org that has most pending loses it. Of an org that loses uses it is noted on
+// What was used and is not written yet, and what need not be written again on the same day, by org. Both are bounded, in all and for each org: if
+// there is no room for all, the org that has most pending loses it. Of an org that loses uses it is noted on
 // which day it did, for which there is always room, so that nobody takes what it lost for unused.
 import type { DayUse } from "./store.ts";
 
@@ -10,7 +10,7 @@ export interface PendingUses {
   readonly lose: (orgId: string, day: number, count: number) => void;
   /** Takes all that is pending, by org. */
   readonly take: () => ReadonlyMap<string, readonly DayUse[]>;
-  /** Gives back what could not be written. */
+  /** Gives back what could not be written. What has no room beside what was added meanwhile is lost. */
   readonly giveBack: (orgId: string, uses: readonly DayUse[]) => void;
   /** How many uses were lost. */
   readonly lost: () => number;
@@ -57,6 +57,14 @@ export function createPendingUses(bounds: UsesBounds = usualBounds, onHalfFull =
     lostCount += some;
   };
 
+  const isFull = (ofOrg: UsesOfOrg): boolean => ofOrg.size >= bounds.pendingOfOrg || count >= bounds.pending;
+
+  /** Drops a use that was taken as known, so that it is noted when it happens again. */
+  const dropKnown = (orgId: string, day: number): void => {
+    known.forget(orgId);
+    lose(orgId, day, 1);
+  };
+
   /** Drops what the org has pending that has most, unless that is as little as this one has. */
   const makeRoom = (than: number): void => {
     const most = orgWithMost(pending, than);
@@ -79,7 +87,7 @@ export function createPendingUses(bounds: UsesBounds = usualBounds, onHalfFull =
       const waiting = ofOrg.get(key);
       if (waiting !== undefined && waiting.day >= use.day) return true;
       if (count >= bounds.pending) makeRoom(ofOrg.size + 1);
-      if (waiting === undefined && (ofOrg.size >= bounds.pendingOfOrg || count >= bounds.pending)) {
+      if (waiting === undefined && isFull(ofOrg)) {
         lose(orgId, use.day, 1);
         return false;
       }
@@ -100,8 +108,10 @@ export function createPendingUses(bounds: UsesBounds = usualBounds, onHalfFull =
     giveBack(orgId, uses) {
       const ofOrg = pending.get(orgId) ?? new Map<string, DayUse>();
       for (const use of uses) {
+        const waiting = ofOrg.get(keyOf(use));
         if (use.id === orgId) lose(orgId, use.day, 0);
-        else if ((ofOrg.get(keyOf(use))?.day ?? -1) < use.day) put(orgId, ofOrg, use);
+        else if (waiting === undefined && isFull(ofOrg)) dropKnown(orgId, use.day);
+        else if ((waiting?.day ?? -1) < use.day) put(orgId, ofOrg, use);
       }
     },
   };

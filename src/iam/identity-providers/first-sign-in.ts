@@ -109,7 +109,7 @@ type Rule = FirstSignIn & Pick<IdentityProvider, "scopes" | "emailTrusted">;
 
 /**
  * Does so for an update. Returns no columns if whose access counts stays. To let nobody in any more takes nothing but the permission to change the
- * provider; a rule that waits to be set again is changed by those alone who may set it, and so is what a rule sees that lets people in.
+ * provider; a rule, also one that waits to be set again, is changed by those alone who may set it, and so is what it sees.
  */
 export async function changeFirstSignIn(
   transaction: OrgTransaction,
@@ -118,12 +118,14 @@ export async function changeFirstSignIn(
   message: Rule,
 ): Promise<Partial<FirstSignInColumns>> {
   const before = toIdentityProvider(row);
+  const hasRule = before.firstSignInCondition !== "";
+  const seesTheSame = before.emailTrusted === message.emailTrusted && isSameList(before.scopes, message.scopes);
   const isSame =
     before.firstSignInCondition === message.firstSignInCondition &&
-    isSameList(before.firstSignInGroupPaths, message.firstSignInGroupPaths);
+    isSameList(before.firstSignInGroupPaths, message.firstSignInGroupPaths) &&
+    (seesTheSame || !hasRule);
   if (isSame && !creates(message.onFirstSignIn)) return creates(before.onFirstSignIn) ? letNobodyIn : {};
-  const seesTheSame = before.emailTrusted === message.emailTrusted && isSameList(before.scopes, message.scopes);
-  if (isSame && seesTheSame && creates(before.onFirstSignIn)) return {};
+  if (isSame && creates(before.onFirstSignIn)) return {};
   if (!creates(message.onFirstSignIn)) await requireMayInvite(transaction, dependencies);
   requireCondition(message);
   return (await readFirstSignIn(transaction, dependencies, message)).columns;

@@ -15,6 +15,7 @@ const registered = [
   "email email_verified phone_number phone_number_verified address also_known_as msisdn birth_family_name birth_given_name birth_middle_name",
   "place_of_birth nationalities title salutation",
   "roles groups entitlements verified_claims vot vtm attest orig dest opt mky rph rcd div vc vp",
+  "_claim_names _claim_sources authorization_details sip_from_tag sip_date sip_callid sip_cseq_num sip_via_branch jcard at_use_nbr sph",
 ];
 
 /** What providers call the same: addresses and names that people change or inherit, tenants that they share, and sessions and tokens that end. */
@@ -26,7 +27,8 @@ const customary = [
   "first_name last_name forename surname sn cn common_name dn distinguished_name display_name full_name formatted_name initials",
   "tid tenant tenant_id tenant_name hd hosted_domain domain org org_id org_name organization organization_id organisation organisation_id",
   "company company_name department realm team_id workspace_id idp identity_provider issuer client app_id app_id_acr",
-  "session session_id session_state session_index uti rh aio ver ip ip_addr ip_address in_corp pwd_exp xms_st",
+  "session session_id session_state session_index uti rh aio ver ip ip_addr ip_address in_corp pwd_exp xms_st event_id origin_jti token_use",
+  "tenant_ctry tenant_region_scope acct xms_pl xms_tpl xms_cc xms_edov acrs fwd hasgroups",
   "role group wids resource_access realm_access permissions country city ctry language preferred_language birthday age",
 ];
 

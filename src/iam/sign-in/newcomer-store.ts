@@ -64,7 +64,7 @@ export async function isAddressTaken({ db, org }: OrgTransaction, email: string)
 
 /**
  * Reports whether a member of the org, in any state, has an identity of a person: also of another provider, of the org or the installation, whose
- * issuer means the same person by the subject.
+ * issuer means the same person by the subject. Whether an issuer ends with a slash is not told apart: many are reached by both.
  */
 export async function isLinkedElsewhere(
   { db, org }: OrgTransaction,
@@ -75,7 +75,8 @@ export async function isLinkedElsewhere(
     select from identities
     join identity_providers on identity_providers.id = identities.provider_id
     where ${isInOrgOf("identities", org)} and identities.subject = ${subject}
-      and identity_providers.org_id in (${org.id}, ${systemOrgId}) and identity_providers.issuer = ${provider.issuer}
+      and identity_providers.org_id in (${org.id}, ${systemOrgId}) 
+      and rtrim(identity_providers.issuer, '/') = rtrim(${provider.issuer}, '/')
       and coalesce(nullif(identity_providers.subject_claim, ''), 'sub') = coalesce(nullif(${provider.subject_claim}, ''), 'sub')
     limit 1`.execute(db);
   return rows.length > 0;

@@ -32,6 +32,20 @@ test("what could not be written is written with the next ones, unless it was use
   expect([...pending.take()]).toEqual([["acme", [use("b", 2), use("a")]]]);
 });
 
+test("what could not be written is bounded as well: what finds no room beside the next ones is lost, and noted", () => {
+  const pending = createPendingUses({ pending: 4, pendingOfOrg: 3, known: 100 });
+  const fill = (...ids: string[]) => ids.map((id) => pending.add("acme", use(id)));
+  fill("a", "b", "c");
+  const failed = pending.take();
+  fill("d", "e");
+  for (const [orgId, uses] of failed) pending.giveBack(orgId, uses);
+  expect([...pending.take()]).toEqual([["acme", [use("acme"), use("d"), use("e"), use("a")]]]);
+  expect(pending.lost()).toBe(2);
+  // What was dropped comes again.
+  expect(fill("b")).toEqual([true]);
+  expect([...pending.take()]).toEqual([["acme", [use("b")]]]);
+});
+
 test("a use is written once more if too many others have come between", () => {
   const pending = createPendingUses({ pending: 10, pendingOfOrg: 10, known: 2 });
   for (const id of ["a", "b", "c"]) pending.add("acme", use(id));
