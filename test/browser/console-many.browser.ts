@@ -167,11 +167,6 @@ describe("members", () => {
 
   test("that somebody else has changed, or cannot be deleted, are named, and what to do is said", async () => {
     await createMembers("stale-a", "stale-b");
-    await place.api.members.updateMember({
-      path: wile,
-      member: { displayName: "Wile E. Coyote" },
-      updateMask: { paths: ["display_name"] },
-    });
     const { page, open } = window;
     await open(`${acme}/members`);
     await page.getByRole("checkbox", { name: "Choose stale-a" }).check();
@@ -187,12 +182,12 @@ describe("members", () => {
     expect(await failures.allTextContents()).toEqual([expect.stringMatching(/^stale-b Somebody has changed it/)]);
     await suspending.getByRole("button", { name: "Close" }).click();
 
-    await page.getByRole("checkbox", { name: "Choose Wile E. Coyote" }).check();
+    await page.getByRole("checkbox", { name: "Choose wile" }).check();
     await bar.getByRole("button", { name: "Delete" }).click();
     const deleting = page.getByRole("dialog", { name: "Delete 2 members?" });
     await deleting.getByRole("button", { name: "Delete" }).click();
     const problem = (await deleting.getByRole("alert").textContent()) ?? "";
-    expect([problem, /@[0-9a-f]{8}-/.test(problem)]).toEqual([expect.stringContaining("Wile E. Coyote"), false]);
+    expect([problem, /@[0-9a-f]{8}-/.test(problem)]).toEqual([expect.stringContaining("wile"), false]);
     await deleting.getByRole("button", { name: "Cancel" }).click();
     await bar.getByRole("button", { name: "Choose none" }).press("Enter");
     await bar.waitFor({ state: "detached" });
