@@ -92,8 +92,12 @@ describe("a source", () => {
       member: { name: uniqueName("deployer"), type: Member_Type.APPLICATION },
     });
     const apiKey = await api.apiKeys.createApiKey({ parentPath: memberPath, apiKey: { name: "deploys" } });
-    const create = () => sources.createScimSource({ parentPath: org, scimSource: { name: uniqueName("s"), memberPath } });
-    const refusal = { reason: "FIELD_INVALID", message: expect.stringMatching(/^scim_source.member_path: .*\(deploys\)/) };
+    const create = () =>
+      sources.createScimSource({ parentPath: org, scimSource: { name: uniqueName("s"), memberPath } });
+    const refusal = {
+      reason: "FIELD_INVALID",
+      message: expect.stringMatching(/^scim_source.member_path: .*\(deploys\)/),
+    };
     expect(await failureOf(create())).toMatchObject(refusal);
     const empty = await sources.createScimSource({ parentPath: org, scimSource: { name: uniqueName("s") } });
     const update = sources.updateScimSource({ path: empty.path, scimSource: { memberPath } });
@@ -124,7 +128,9 @@ describe("a source", () => {
         continue;
       }
       if (madeKey.status === "rejected") throw madeKey.reason;
-      const [ofSource, ofKey] = [madeSource.value, madeKey.value].map(({ createTime }) => timestampMs(required(createTime)));
+      const [ofSource, ofKey] = [madeSource.value, madeKey.value].map(({ createTime }) =>
+        timestampMs(required(createTime)),
+      );
       expect(ofKey).toBeGreaterThanOrEqual(required(ofSource));
     }
   });

@@ -31,7 +31,8 @@ export const manyTexts = {
   close: "Close",
   leave: {
     title: "It still goes on",
-    text: (left: number) => `${left} of them are not done yet. The one that has begun is done; the others stay as they are.`,
+    text: (left: number) =>
+      `${left} of them are not done yet. The one that has begun is done; the others stay as they are.`,
     stay: "Stay",
     leave: "Leave",
   },

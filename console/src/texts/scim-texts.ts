@@ -5,7 +5,8 @@ import type { NamesOf } from "./enum-words.ts";
 export const scimTexts = {
   title: "SCIM sources",
   one: "SCIM source",
-  intro: "Directories, such as Microsoft Entra ID or Okta, that create, change and deactivate members here by SCIM 2.0.",
+  intro:
+    "Directories, such as Microsoft Entra ID or Okta, that create, change and deactivate members here by SCIM 2.0.",
   search: "Search SCIM sources",
   none: "No directory manages members here.",
   noneHint: "Create a source, make its key, and give both to whoever runs the directory. Only owners can.",
@@ -20,7 +21,8 @@ export const scimTexts = {
     known: "An application that is there and has no API keys",
   },
   application: "Application",
-  applicationHint: "What it holds is all that a key of the directory can do besides SCIM. A new one holds nothing else.",
+  applicationHint:
+    "What it holds is all that a key of the directory can do besides SCIM. A new one holds nothing else.",
   chooseApplication: "choose an application",
   provider: "People sign in with",
   providerHint: "Each member that the directory creates from now on gets an account there.",

@@ -58,5 +58,7 @@ function NameField({ member }: { readonly member: string }) {
   const taken = new Set(data?.apiKeys.map(({ name }) => name));
   let name = "scim";
   for (let number = 2; taken.has(name); number += 1) name = `scim-${number}`;
-  return <TextField key={name} name="name" label={texts.fields.name} hint={texts.fields.nameHint} defaultValue={name} />;
+  return (
+    <TextField key={name} name="name" label={texts.fields.name} hint={texts.fields.nameHint} defaultValue={name} />
+  );
 }

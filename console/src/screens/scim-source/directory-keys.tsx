@@ -52,12 +52,7 @@ export function DirectoryKeys({ member }: { readonly member: string }) {
         </SecretNote>
       )}
       <KeyList path={member} permissions={permissions} />
-      <CreateDirectoryKeyDialog
-        member={member}
-        open={creating}
-        onClose={() => setCreating(false)}
-        onMade={setMade}
-      />
+      <CreateDirectoryKeyDialog member={member} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
     </Section>
   );
 }

@@ -1,4 +1,7 @@
-import { type ScimSource, ScimSource_SubjectSchema as SubjectSchema } from "../../../../gen/iam/v1alpha/scim_source_pb.ts";
+import {
+  type ScimSource,
+  ScimSource_SubjectSchema as SubjectSchema,
+} from "../../../../gen/iam/v1alpha/scim_source_pb.ts";
 import { orgOf } from "../../calls/paths.ts";
 import { wordIn } from "../../texts/enum-words.ts";
 import { scimTexts } from "../../texts/scim-texts.ts";
@@ -16,9 +19,7 @@ export function SourceFacts({ source }: { readonly source: ScimSource }) {
       <Fact title={scimTexts.url}>
         <SourceUrl org={orgOf(path)} />
       </Fact>
-      <Fact title={scimTexts.actsAs}>
-        {memberPath === "" ? scimTexts.nobody : <PathLinks paths={[memberPath]} />}
-      </Fact>
+      <Fact title={scimTexts.actsAs}>{memberPath === "" ? scimTexts.nobody : <PathLinks paths={[memberPath]} />}</Fact>
       <Fact title={scimTexts.provider}>
         {identityProviderPath === "" ? scimTexts.noProvider : <PathLinks paths={[identityProviderPath]} />}
       </Fact>

@@ -13,10 +13,7 @@ interface ApplicationFieldProps {
 /** The application of an org as which a directory acts. */
 export function ApplicationField({ org, application }: ApplicationFieldProps) {
   const [chosen, setChosen] = useState(application);
-  const useApplications = useCallback(
-    (words: string, open: boolean) => useApplicationChoices(org, words, open),
-    [org],
-  );
+  const useApplications = useCallback((words: string, open: boolean) => useApplicationChoices(org, words, open), [org]);
   return (
     <Picker
       name="member_path"

@@ -79,13 +79,5 @@ function SourceTable({ org, rows }: SourceTableProps) {
     },
     { title: texts.columns.created, wide: true, cell: ({ createTime }) => <Time at={createTime} /> },
   ];
-  return (
-    <DataTable
-      label={scimTexts.title}
-      columns={columns}
-      rows={rows}
-      keyOf={({ id }) => id}
-      copiedOf={copiedOf}
-    />
-  );
+  return <DataTable label={scimTexts.title} columns={columns} rows={rows} keyOf={({ id }) => id} copiedOf={copiedOf} />;
 }
