@@ -107,19 +107,13 @@ test("an application with keys is refused at its field, and nothing stays of a s
   await page.getByLabel("Acts as").selectOption("new");
   await write(page, "Name", "okta");
   await press(page, "Create");
-  await page
-    .getByRole("dialog")
-    .getByText(/exists already|already exists/)
-    .waitFor();
+  await page.getByText('there is already a SCIM source named "okta" here').waitFor();
   // The role of its application would be granted by a name that is taken.
   const roleBinding = { name: "ping-provisioner", rolePath: "/roles/viewer", subjectPath: deployer };
   await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding });
   await write(page, "Name", "ping");
   await press(page, "Create");
-  await page
-    .getByRole("dialog")
-    .getByText(/ping-provisioner/)
-    .waitFor();
+  await page.getByText('there is already a role binding named "ping-provisioner" here').waitFor();
   const member = await failureOf(place.api.members.getMember({ path: `${acme}/members/ping` }));
   expect([member.reason, problems]).toEqual(["RESOURCE_NOT_FOUND", []]);
 });

@@ -113,7 +113,7 @@ describe("a source", () => {
 
   test("has no key from before where one is made while it is created", async () => {
     const { api, org } = scene;
-    const { url, operatorKey } = place.servers[1];
+    const [{ operatorKey }, { url }] = place.servers;
     const other = createClient(ScimSourcesService, createTransport("gRPC", url, operatorKey));
     for (let round = 0; round < 5; round += 1) {
       const name = uniqueName("racer");

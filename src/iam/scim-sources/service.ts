@@ -112,7 +112,7 @@ async function findApplication(transaction: OrgTransaction, text: string): Promi
 
 /**
  * Checks that nobody has a key of the member of a source from before: it would be one of the directory. The lock of the org keeps others from
- * making one meanwhile, and from then on only who holds everything in the org makes one.
+ * making one meanwhile, and from then on only who holds everything in the org makes one. The member of another source is refused for that.
  *
  * @throws ServiceError FIELD_INVALID that names the keys.
  */

@@ -30,7 +30,7 @@ export function selectScimSources(db: Kysely<Schema>) {
     .select([...pathColumns.org, ...pathColumns.member, "identity_providers.name as provider_name"]);
 }
 
-/** Returns the names of the first API keys of a member, also of those that have ended. */
+/** Returns the names of the first API keys of a member that is that of no source, also of those that have ended. */
 export async function listKeyNames(
   db: Kysely<Schema>,
   org: OrgKey,
@@ -42,6 +42,16 @@ export async function listKeyNames(
     .select("name")
     .where(isInOrgOf("api_keys", org))
     .where("member_id", "=", memberId)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("scim_sources")
+            .select("scim_sources.id")
+            .where(isInOrgOf("scim_sources", org))
+            .where("scim_sources.member_id", "=", memberId),
+        ),
+      ),
+    )
     .orderBy("name")
     .limit(limit)
     .execute();
