@@ -114,14 +114,14 @@ describe("a source", () => {
   test("has no key from before where one is made while it is created", async () => {
     const { api, org } = scene;
     const [{ operatorKey }, { url }] = place.servers;
-    const other = createClient(ScimSourcesService, createTransport("gRPC", url, operatorKey));
+    const atOther = createClient(ScimSourcesService, createTransport("gRPC", url, operatorKey));
     for (let round = 0; round < 5; round += 1) {
       const name = uniqueName("racer");
       const member = { name, type: Member_Type.APPLICATION };
       const { path: memberPath } = await api.members.createMember({ parentPath: org, member });
       const [madeKey, madeSource] = await Promise.allSettled([
         api.apiKeys.createApiKey({ parentPath: memberPath, apiKey: { name: "racer" } }),
-        other.createScimSource({ parentPath: org, scimSource: { name, memberPath } }),
+        atOther.createScimSource({ parentPath: org, scimSource: { name, memberPath } }),
       ]);
       if (madeSource.status === "rejected") {
         expect((await failureOf(Promise.reject(madeSource.reason))).reason).toBe("FIELD_INVALID");

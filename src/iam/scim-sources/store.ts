@@ -42,10 +42,11 @@ export async function listKeyNames(
     .select("name")
     .where(isInOrgOf("api_keys", org))
     .where("member_id", "=", memberId)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("scim_sources")
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom("scim_sources")
             .select("scim_sources.id")
             .where(isInOrgOf("scim_sources", org))
             .where("scim_sources.member_id", "=", memberId),

@@ -36,12 +36,12 @@ export function useRun<Row>({ done, run }: ManyAction<Row>, rows: readonly Row[]
     ended,
     begin,
     /** The one that has begun ends before anything else happens. */
-    stop(): void {
+    stop: (): void => {
       stopped.current = true;
       setStopping(true);
     },
     /** Returns what is said of it on whatever screen the person is by then; undefined where the dialog says more. */
-    said(): string | undefined {
+    said: (): string | undefined => {
       if (ended.current === undefined) return undefined;
       if (isWhole(ended.current)) return manyTexts.done(done, rows.length, nouns);
       return left.current ? manyTexts.leftAt(done, ended.current.done, rows.length, nouns) : undefined;
