@@ -17,16 +17,17 @@ export const scimTexts = {
   actsAs: "Acts as",
   nobody: "No application",
   actsAsChoices: {
-    new: "A new application of the same name, with the role that it needs",
-    known: "An application that is there and has no API keys",
+    new: "A new application",
+    known: "An application without API keys",
   },
+  actsAsHint: "A new one gets the name of the source, and the role that it needs.",
   application: "Application",
   applicationHint:
     "What it holds is all that a key of the directory can do besides SCIM. A new one holds nothing else.",
   chooseApplication: "choose an application",
   provider: "People sign in with",
   providerHint: "Each member that the directory creates from now on gets an account there.",
-  noProvider: "Nothing that the directory says",
+  noProvider: "Accounts that are linked by hand",
   subject: "Who somebody is there",
   subjects: {
     EXTERNAL_ID: "externalId, the id of the person in the directory",
@@ -48,7 +49,7 @@ export const scimTexts = {
     grantIntro: "With it, the application does what the directory asks for, and nothing else.",
     key: "It has an API key",
     people: "The directory has created somebody",
-    peopleHint: "Nobody yet: its screens say when it looks next.",
+    peopleHint: "Not yet: its screens say when it looks next.",
   },
   keys: {
     title: "Keys of the directory",

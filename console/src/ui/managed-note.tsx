@@ -5,7 +5,7 @@ import { managedTexts } from "../texts/managed-texts.ts";
 export function ManagedNote({ source }: { readonly source: string | undefined }) {
   if (source === undefined) return null;
   return (
-    <p className="note">
+    <p className="note before">
       <span>
         {managedTexts.only} <bdi>{source}</bdi>.
       </span>

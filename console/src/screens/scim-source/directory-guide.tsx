@@ -11,7 +11,7 @@ export function DirectoryGuide({ org }: { readonly org: string }) {
   const docs = `${location.origin}/docs/scim`;
   return (
     <Section title={words.title}>
-      <p className="quiet-text">{words.intro}</p>
+      <p className="quiet-text before">{words.intro}</p>
       {directoryGuides.map(({ title, steps }, index) => (
         <details key={title} className="guide" open={index === 0}>
           <summary>{title}</summary>

@@ -35,7 +35,7 @@ export function DirectoryKeys({ member }: { readonly member: string }) {
         </GuardedButton>
       }
     >
-      <p className="quiet-text">{words.intro}</p>
+      <p className="quiet-text before">{words.intro}</p>
       {made === undefined ? null : (
         <SecretNote
           title={words.secretTitle}

@@ -19,7 +19,7 @@ export function Managed({ org, source, managed: { members, groups } }: ManagedPr
   const params = { org: nameOf(org) };
   return (
     <Section title={words.title}>
-      <p className="quiet-text">{words.rule}</p>
+      <p className="quiet-text before">{words.rule}</p>
       <ul className="lines">
         {members === undefined ? null : (
           <li>

@@ -35,14 +35,14 @@ export function SetUp({ source, hasPeople }: SetUpProps) {
     <Section title={words.title}>
       <ol className="steps">
         <Step title={words.application} isDone={isActive}>
-          {source.memberPath === "" ? words.chooseOne : null}
+          {source.memberPath === "" ? <span className="quiet-text">{words.chooseOne}</span> : null}
         </Step>
         <Step title={words.role} isDone={holdsRole}>
           {isActive === true ? <GrantButton member={source.memberPath} permissions={permissions} /> : null}
         </Step>
         <Step title={words.key} isDone={hasKey} />
         <Step title={words.people} isDone={hasPeople}>
-          {hasKey === true ? words.peopleHint : null}
+          {hasKey === true ? <span className="quiet-text">{words.peopleHint}</span> : null}
         </Step>
       </ol>
     </Section>

@@ -49,6 +49,7 @@ export function CreateSourceDialog({ org, open, onClose }: CreateSourceDialogPro
       <SelectField
         name="acts_as"
         label={scimTexts.actsAs}
+        hint={scimTexts.actsAsHint}
         choices={choicesOf(scimTexts.actsAsChoices)}
         value={actsAs}
         onValueChange={setActsAs}
