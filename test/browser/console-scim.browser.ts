@@ -67,7 +67,7 @@ test("an owner creates a source and its key, and sees whom the directory has cre
   await page.getByRole("link", { name: "Judy Hopps" }).waitFor();
   expect(await page.getByRole("row").count()).toBe(2);
   await page.getByRole("link", { name: "Show all" }).click();
-  await page.getByRole("link", { name: "wile" }).waitFor();
+  await page.getByRole("link", { name: "wile", exact: true }).waitFor();
   expect(problems).toEqual([]);
 });
 
@@ -102,7 +102,7 @@ test("an application with keys is refused at its field, and nothing stays of a s
   await page.getByText("choose an application").waitFor();
   await pick(page, "Application", "deployer");
   await press(page, "Create");
-  await page.getByText("without API keys").waitFor();
+  await page.getByText("must be an application without API keys").waitFor();
   // Another source has its name.
   await page.getByLabel("Acts as").selectOption("new");
   await write(page, "Name", "okta");
