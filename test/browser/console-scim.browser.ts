@@ -25,7 +25,7 @@ const press = (page: Page, name: string): Promise<void> => page.getByRole("butto
 const write = (page: Page, field: string, text: string): Promise<void> =>
   page.getByRole("textbox", { name: field, exact: true }).fill(text);
 
-/** Returns what the browser has reported, without the calls that a busy machine could not answer in time: the console makes these again. */
+/** Returns what the browser has reported, without calls that a busy machine could not answer in time. */
 const unexpectedOf = (problems: readonly string[]): readonly string[] =>
   problems.filter((problem) => !problem.includes("a status of 504"));
 
