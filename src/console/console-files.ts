@@ -6,6 +6,8 @@ import { mediaTypeOf } from "./media-types.ts";
 /** The files of a console that was built. */
 export interface ConsoleFiles {
   readonly index: ServedFile;
+  /** What browsers show beside the title of a page; undefined if the build has none. */
+  readonly icon: ServedFile | undefined;
   /** By their names, which have a digest in them. Nothing else of the file system can be asked for. */
   readonly assets: ReadonlyMap<string, ServedFile>;
 }
@@ -23,9 +25,12 @@ export function readConsole(folder: URL): ConsoleFiles {
   const assets = new URL("assets/", folder);
   const entries = readdirSync(assets, { withFileTypes: true });
   const names = entries.flatMap((entry) => (entry.isFile() && !/\.(br|gz)$/.test(entry.name) ? [entry.name] : []));
+  const files = new Map(names.map((name) => [name, readAsset(name, assets)]));
+  const icon = names.find((name) => /^icon-[\w-]+\.svg$/.test(name));
   return {
     index: createServedFile("text/html; charset=utf-8", () => index),
-    assets: new Map(names.map((name) => [name, readAsset(name, assets)])),
+    icon: icon === undefined ? undefined : files.get(icon),
+    assets: files,
   };
 }
 

@@ -47,11 +47,19 @@ const ofPages = {
 
 const root = "/console/";
 const assetPath = `${root}assets/`;
+/** Browsers ask for it where a page names no icon, such as for the pages of the sign-in. */
+const iconPath = "/favicon.ico";
 
 export function createConsole(dependencies: ConsoleDependencies): AnswerConsole {
   const { folder } = dependencies;
   const answerSession = createSessionEndpoint(dependencies);
   let read: ConsoleFiles | undefined;
+
+  const answerIcon = (request: HttpRequest, response: HttpResponse): void => {
+    if (folder !== undefined) read ??= readConsole(folder);
+    if (read?.icon === undefined) answer(response, 204, {});
+    else answerFile(read.icon, { ...ofAssets, "Cache-Control": revalidated }, request, response);
+  };
 
   const answerPath = (path: string, request: HttpRequest, response: HttpResponse): void => {
     if (folder === undefined) {
@@ -76,9 +84,10 @@ export function createConsole(dependencies: ConsoleDependencies): AnswerConsole 
       return true;
     }
     if (path === sessionPath) return answerSession(request, response, pace);
-    if (path !== "/console" && !path.startsWith(root)) return undefined;
+    if (path !== "/console" && path !== iconPath && !path.startsWith(root)) return undefined;
     if (refuseOtherMethods(request, response, path)) return true;
-    if (path === "/console") answer(response, 308, { Location: root });
+    if (path === iconPath) answerIcon(request, response);
+    else if (path === "/console") answer(response, 308, { Location: root });
     else answerPath(path, request, response);
     return true;
   };

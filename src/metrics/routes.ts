@@ -17,6 +17,7 @@ const exact: ReadonlySet<string> = new Set([
   "/.well-known/authzen-configuration",
   "/account",
   "/console",
+  "/favicon.ico",
   sessionPath,
   "/sign-in",
   "/sign-out",

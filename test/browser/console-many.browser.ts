@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
 import { Member_State } from "../../gen/iam/v1alpha/member_pb.ts";
+import { required } from "../../src/errors/required.ts";
 import { createApi } from "../support/api.ts";
 import { findingsOf } from "./axe-findings.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
@@ -115,6 +116,85 @@ describe("members", () => {
       new Set([Member_State.ACTIVE, Member_State.SUSPENDED]),
     );
     await page.unroute("**/SuspendMember");
+  });
+
+  test("go on being suspended while somebody who is about to leave is asked, and no longer once they leave", async () => {
+    await createMembers("leave-a", "leave-b", "leave-c");
+    const { page, open } = window;
+    const isHeld = (): Promise<boolean> =>
+      page.evaluate("!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))");
+    await open(`${acme}/groups`);
+    await page.getByRole("navigation", { name: "Organisation" }).getByRole("link", { name: "Members" }).click();
+    for (const name of ["leave-a", "leave-b", "leave-c"]) {
+      await page.getByRole("checkbox", { name: `Choose ${name}` }).check();
+    }
+    await page.getByRole("group", { name: "With what is chosen" }).getByRole("button", { name: "Suspend" }).click();
+    // Each call waits until the test lets it go on.
+    const calls = [0, 1].map(() => ({ begun: Promise.withResolvers<void>(), goesOn: Promise.withResolvers<void>() }));
+    let count = 0;
+    await page.route("**/SuspendMember", async (route) => {
+      const call = calls[count];
+      count += 1;
+      call?.begun.resolve();
+      await call?.goesOn.promise;
+      await route.continue();
+    });
+    const [first, second] = [required(calls[0]), required(calls[1])];
+    const dialog = page.getByRole("dialog", { name: "Suspend 3 members?" });
+    await dialog.getByRole("button", { name: "Suspend" }).click();
+    await first.begun.promise;
+    expect(await isHeld()).toBe(true);
+    const question = page.getByRole("dialog", { name: "It still goes on" });
+    await page.evaluate("history.back()");
+    await question.getByText("3 of them are not done yet.").waitFor();
+    await question.getByRole("button", { name: "Stay" }).click();
+    first.goesOn.resolve();
+    await second.begun.promise;
+    await dialog.getByText("1 of 3").waitFor();
+    await page.evaluate("history.back()");
+    await question.getByText("2 of them are not done yet.").waitFor();
+    expect(await findingsOf(page)).toEqual([]);
+    await question.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("heading", { name: "Groups" }).waitFor();
+    second.goesOn.resolve();
+    const said = page.getByRole("status", { name: "What was done" });
+    await said.getByText("Suspended 2 of 3 members, and then stopped, because you left.").waitFor();
+    expect([count, await isHeld()]).toEqual([2, false]);
+    const states = await Promise.all(["leave-a", "leave-b", "leave-c"].map(stateOf));
+    expect(states.filter((state) => state === Member_State.SUSPENDED)).toHaveLength(2);
+    await page.unroute("**/SuspendMember");
+  });
+
+  test("that somebody else has changed or deleted are named, and what to do is said", async () => {
+    await createMembers("stale-a", "stale-b");
+    const { page, open } = window;
+    await open(`${acme}/members`);
+    await page.getByRole("checkbox", { name: "Choose stale-a" }).check();
+    await page.getByRole("checkbox", { name: "Choose stale-b" }).check();
+    const bar = page.getByRole("group", { name: "With what is chosen" });
+    await bar.getByRole("button", { name: "Suspend" }).click();
+    const path = `${acme}/members/stale-b`;
+    await place.api.members.updateMember({ path, member: { description: "Changed" } });
+    const suspending = page.getByRole("dialog", { name: "Suspend 2 members?" });
+    await suspending.getByRole("button", { name: "Suspend" }).click();
+    const failures = suspending.getByRole("region", { name: "Failed" }).getByRole("listitem");
+    await failures.first().waitFor();
+    expect(await failures.allTextContents()).toEqual([expect.stringMatching(/^stale-b Somebody has changed it/)]);
+    await suspending.getByRole("button", { name: "Close" }).click();
+
+    await page.getByRole("checkbox", { name: "Choose stale-a" }).check();
+    await bar.getByText("2 chosen").waitFor();
+    await bar.getByRole("button", { name: "Delete" }).click();
+    const deleting = page.getByRole("dialog", { name: "Delete 2 members?" });
+    await deleting.waitFor();
+    await place.api.members.deleteMember({ path });
+    await deleting.getByRole("button", { name: "Delete" }).click();
+    const problem = (await deleting.getByRole("alert").textContent()) ?? "";
+    expect([problem, /@[0-9a-f]{8}-/.test(problem)]).toEqual([expect.stringContaining("stale-b"), false]);
+    await deleting.getByRole("button", { name: "Cancel" }).click();
+    await bar.getByRole("button", { name: "Choose none" }).press("Enter");
+    await bar.waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Choose all that are shown");
   });
 
   test("are put into a group and taken out of it, after the screen has shown who gains and loses what", async () => {
@@ -307,6 +387,31 @@ test("what people have not changed in a form is not sent", async () => {
     expect.stringMatching(/^tenantry update orgs\/acme\/clients\/shop --display-name 'Shop front' --etag \S+$/),
   );
   expect(problems).toEqual([]);
+});
+
+test("on a small screen, what was done is said beside what can be done", async () => {
+  await createMembers("small-a", "small-b");
+  const { page, open } = await place.signIn(wile, { width: 360 });
+  await open(`${acme}/members?q=small-`);
+  await page.getByRole("button", { name: "Suspend small-a" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Suspend" }).click();
+  const notice = page.getByRole("status", { name: "What was done" }).getByText("Suspended small-a.");
+  await notice.hover();
+  await page.getByRole("checkbox", { name: "Choose all that are shown" }).focus();
+  await page.keyboard.press("Space");
+  const bar = page.getByRole("group", { name: "With what is chosen" });
+  const [above, below] = [required(await notice.boundingBox()), required(await bar.boundingBox())];
+  expect(above.y + above.height).toBeLessThan(below.y);
+});
+
+test("a screen of what is not there has a heading, which says so", async () => {
+  const { page, open } = window;
+  for (const path of ["members/nobody", "groups/none", "scimSources/none"]) {
+    await open(`${acme}/${path}`);
+    await page.getByRole("heading", { level: 1, name: "There is nothing here" }).waitFor();
+    await page.getByRole("alert").getByText("none").or(page.getByRole("alert").getByText("nobody")).waitFor();
+  }
+  expect(await findingsOf(page)).toEqual([]);
 });
 
 test("the path and the id of a row are copied, which a notice says until it is closed", async () => {

@@ -13,6 +13,7 @@ import { callHttp2, openHttp2 } from "../http/http2-client.ts";
 import { startListener } from "../http/start-listener.ts";
 
 const script = `console.log(${JSON.stringify("x".repeat(2_000))});\n`;
+const icon = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 const index = "<!doctype html><title>Console</title>";
 const secret = "beside the build";
 
@@ -26,6 +27,7 @@ function makeBuild(): URL {
   writeFileSync(join(folder, "console/assets/main-AbC1.js.br"), brotliCompressSync(script));
   writeFileSync(join(folder, "console/assets/main-AbC1.js.gz"), gzipSync(script));
   writeFileSync(join(folder, "console/assets/logo-AbC1.png"), "png");
+  writeFileSync(join(folder, "console/assets/icon-AbC1.svg"), icon);
   writeFileSync(join(folder, "console/assets/inner/secret.js"), secret);
   writeFileSync(join(folder, "secret.js"), secret);
   return pathToFileURL(`${join(folder, "console")}/`);
@@ -179,6 +181,17 @@ describe("a file of the console", () => {
     expect(text).not.toContain(secret);
     expect(text).toContain("PAGE_NOT_FOUND");
   });
+});
+
+test("its icon is that of all pages that name none, and where it was not built they have none", async () => {
+  const { url } = await start(makeBuild());
+  const response = await fetch(`${url}/favicon.ico`);
+  expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+    200,
+    "image/svg+xml",
+    icon,
+  ]);
+  expect((await fetch(`${(await start(undefined)).url}/favicon.ico`)).status).toBe(204);
 });
 
 test("a console that was not built says so, and how to build it", async () => {

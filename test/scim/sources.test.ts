@@ -1,7 +1,10 @@
 // Who sets up a source, what its key may do, and what it sees of the org.
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { beforeAll, describe, expect, test } from "vitest";
+import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { ScimSource_Subject as Subject, ScimSourcesService } from "../../gen/iam/v1alpha/scim_source_pb.ts";
+import { required } from "../../src/errors/required.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import {
@@ -79,6 +82,57 @@ describe("a source", () => {
       reason: "FIELD_INVALID",
     });
     expect(await create({ memberPath: `${org}/members/nobody` })).toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
+  });
+
+  test("acts as an application of which nobody has a key from before", async () => {
+    const { api, org } = scene;
+    const sources = sourcesOf(place.servers[0].operatorKey);
+    const { path: memberPath } = await api.members.createMember({
+      parentPath: org,
+      member: { name: uniqueName("deployer"), type: Member_Type.APPLICATION },
+    });
+    const apiKey = await api.apiKeys.createApiKey({ parentPath: memberPath, apiKey: { name: "deploys" } });
+    const create = () =>
+      sources.createScimSource({ parentPath: org, scimSource: { name: uniqueName("s"), memberPath } });
+    const refusal = {
+      reason: "FIELD_INVALID",
+      message: expect.stringMatching(/^scim_source.member_path: .*\(deploys\)/),
+    };
+    expect(await failureOf(create())).toMatchObject(refusal);
+    const empty = await sources.createScimSource({ parentPath: org, scimSource: { name: uniqueName("s") } });
+    const update = sources.updateScimSource({ path: empty.path, scimSource: { memberPath } });
+    expect(await failureOf(update)).toMatchObject(refusal);
+    await api.apiKeys.deleteApiKey({ path: apiKey.path });
+    const { path } = await create();
+    // The keys of the directory itself are not in the way, also where its member is sent again, by its id.
+    await api.apiKeys.createApiKey({ parentPath: memberPath, apiKey: { name: "scim" } });
+    const { id } = await api.members.getMember({ path: memberPath });
+    const same = { memberPath: `${org}/members/@${id}`, subject: Subject.USER_NAME };
+    expect((await sources.updateScimSource({ path, scimSource: same })).memberPath).toBe(memberPath);
+  });
+
+  test("has no key from before where one is made while it is created", async () => {
+    const { api, org } = scene;
+    const [{ operatorKey }, { url }] = place.servers;
+    const atOther = createClient(ScimSourcesService, createTransport("gRPC", url, operatorKey));
+    for (let round = 0; round < 5; round += 1) {
+      const name = uniqueName("racer");
+      const member = { name, type: Member_Type.APPLICATION };
+      const { path: memberPath } = await api.members.createMember({ parentPath: org, member });
+      const [madeKey, madeSource] = await Promise.allSettled([
+        api.apiKeys.createApiKey({ parentPath: memberPath, apiKey: { name: "racer" } }),
+        atOther.createScimSource({ parentPath: org, scimSource: { name, memberPath } }),
+      ]);
+      if (madeSource.status === "rejected") {
+        expect((await failureOf(Promise.reject(madeSource.reason))).reason).toBe("FIELD_INVALID");
+        continue;
+      }
+      if (madeKey.status === "rejected") throw madeKey.reason;
+      const [ofSource, ofKey] = [madeSource.value, madeKey.value].map(({ createTime }) =>
+        timestampMs(required(createTime)),
+      );
+      expect(ofKey).toBeGreaterThanOrEqual(required(ofSource));
+    }
   });
 
   test("leaves its members and groups when it is deleted, and its key is refused", async () => {

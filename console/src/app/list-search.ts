@@ -36,14 +36,29 @@ export const readAskSearch = (search: Record<string, unknown>): AskSearch => ({
   resource: textOf(search["resource"]),
 });
 
+/** What the URL of a list holds of which a SCIM source can manage a part. */
+export interface ManagedSearch extends ListSearch {
+  /** The name of the SCIM source whose part alone is shown. */
+  readonly source?: string | undefined;
+}
+
+export const readManagedSearch = (search: Record<string, unknown>): ManagedSearch => ({
+  ...readListSearch(search),
+  source: textOf(search["source"]),
+});
+
+/** Selects what a SCIM source manages, by the label that it has given to that; undefined for everything. */
+export const managedBy = (source: string | undefined): string | undefined =>
+  source === undefined ? undefined : `labels."scim-source" = ${JSON.stringify(source)}`;
+
 /** What the URL of the list of members holds. */
-export interface MembersSearch extends ListSearch {
+export interface MembersSearch extends ManagedSearch {
   /** `APPLICATION` for only the programs among them, which people call service accounts. */
   readonly type?: "APPLICATION" | undefined;
 }
 
 export const readMembersSearch = (search: Record<string, unknown>): MembersSearch => ({
-  ...readListSearch(search),
+  ...readManagedSearch(search),
   type: search["type"] === "APPLICATION" ? "APPLICATION" : undefined,
 });
 

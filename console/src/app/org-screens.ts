@@ -17,6 +17,7 @@ export const laterScreens = [
   { to: "/orgs/$org/eventStreams", title: nav.eventStreams },
   { to: "/orgs/$org/clients", title: nav.clients },
   { to: "/orgs/$org/identityProviders", title: nav.identityProviders },
+  { to: "/orgs/$org/scimSources", title: nav.scimSources },
 ] as const;
 
 const screens = [

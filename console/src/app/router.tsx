@@ -7,6 +7,7 @@ import {
   readChangesSearch,
   readFindingsSearch,
   readListSearch,
+  readManagedSearch,
   readMembersSearch,
   readPastSearch,
   readResourcesSearch,
@@ -18,6 +19,7 @@ import { orgRoute } from "./org-route.ts";
 import { outerRoutes } from "./outer-routes.tsx";
 import { quotaRoutes } from "./quota-routes.tsx";
 import { type RouterContext, rootRoute } from "./root-route.ts";
+import { scimSourceRoutes } from "./scim-source-routes.tsx";
 import { ScreenError } from "./screen-error.tsx";
 
 const overviewRoute = createRoute({
@@ -111,7 +113,7 @@ const roleRoute = createRoute({
 const groupsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: "/groups",
-  validateSearch: readListSearch,
+  validateSearch: readManagedSearch,
   component: lazyRouteComponent(() => import("../screens/groups/groups-screen.tsx"), "GroupsScreen"),
 });
 
@@ -252,6 +254,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         clientRoute,
         identityProvidersRoute,
         identityProviderRoute,
+        ...scimSourceRoutes,
         ...accessRequestRoutes,
         ...quotaRoutes,
       ]),

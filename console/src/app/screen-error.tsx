@@ -1,7 +1,7 @@
 import { useRouter, type ErrorComponentProps } from "@tanstack/react-router";
-import { ErrorNote } from "../ui/notes.tsx";
+import { FailedScreen } from "../ui/screen-of.tsx";
 
 export function ScreenError({ error }: ErrorComponentProps) {
   const router = useRouter();
-  return <ErrorNote error={error} retry={() => void router.invalidate()} />;
+  return <FailedScreen error={error} retry={() => void router.invalidate()} />;
 }

@@ -1,8 +1,9 @@
 import { ConnectError } from "@connectrpc/connect";
-import { BadRequestSchema } from "../../../gen/google/rpc/error_details_pb.ts";
+import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
+import { problemTexts } from "../texts/problem-texts.ts";
 import { texts } from "../texts/texts.ts";
 
-/** What went wrong, in the service's own sentences. */
+/** What went wrong, in the service's own sentences, except where these speak of what only programs see. */
 export interface Problem {
   readonly message: string;
   /** By the names of the fields in the API, such as `display_name`. */
@@ -24,8 +25,20 @@ export function readProblem(error: unknown): Problem {
     // A form has one field for a list, and the sentences of the service about its items name them.
     for (const name of [field, own, own.replace(/\[\d+\]$/, "")]) fields[name] ??= description;
   }
-  return { message: failure.rawMessage, fields };
+  return { message: isStale(error) ? problemTexts.changed : failure.rawMessage, fields };
 }
+
+/** Whether something has changed since the screen has read it: the screen has to read it again. */
+export const isStale = (error: unknown): boolean =>
+  ConnectError.from(error)
+    .findDetails(ErrorInfoSchema)
+    .some(({ reason }) => reason === "ETAG_STALE");
+
+/** Returns a problem with all its sentences in other words. */
+export const reworded = ({ message, fields }: Problem, inWords: (text: string) => string): Problem => ({
+  message: inWords(message),
+  fields: Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, inWords(text)])),
+});
 
 /**
  * Moves what is said of a part of a field, such as `parameters.disks[0].size`, to the nearest field that a form has, such as

@@ -71,6 +71,13 @@ export function useMemberChoices(org: string, words: string, open: boolean): Cho
   return choicesOf(search, ({ members }) => members.map((member) => toPick(member)));
 }
 
+/** Finds the applications among the members of an org. */
+export function useApplicationChoices(org: string, words: string, open: boolean): Choices {
+  const request = { parentPath: org, pageSize, filter: toFilter(words, "type = APPLICATION") };
+  const search = useQuery(MembersService.method.listMembers, request, searching(open));
+  return choicesOf(search, ({ members }) => members.map((member) => toPick(member)));
+}
+
 /** Finds the org itself and its projects. */
 export function useResourceChoices(org: string, words: string, open: boolean): Choices {
   const request = { parentPath: org, pageSize, filter: toFilter(words) };

@@ -29,6 +29,15 @@ export const manyTexts = {
   failed: "Failed",
   notBegun: (count: number, { one, many }: Nouns) => `Not begun, because you stopped it: ${counted(count, one, many)}.`,
   close: "Close",
+  leave: {
+    title: "It still goes on",
+    text: (left: number) =>
+      `${left} of them are not done yet. The one that has begun is done; the others stay as they are.`,
+    stay: "Stay",
+    leave: "Leave",
+  },
+  leftAt: (done: string, count: number, total: number, { many }: Nouns) =>
+    `${done} ${count} of ${total} ${many}, and then stopped, because you left.`,
   nouns: {
     member: { one: "member", many: "members" },
     grant: { one: "role", many: "roles" },

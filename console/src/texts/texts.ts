@@ -67,6 +67,7 @@ export const texts = {
     eventStreams: "Event streams",
     clients: "OAuth clients",
     identityProviders: "Identity providers",
+    scimSources: "SCIM sources",
   },
   kinds: {
     org: "Organisation",
@@ -207,6 +208,7 @@ export const texts = {
     roleBindings: "Role bindings",
     clients: "Clients",
     identityProviders: "Identity providers",
+    scimSources: "SCIM sources",
     accessRequests: "Requests for access",
     quotaRequests: "Requests for quota",
     webhooks: "Webhooks",

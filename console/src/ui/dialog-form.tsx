@@ -3,7 +3,7 @@ import { Form } from "@base-ui/react/form";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode, type SubmitEvent } from "react";
 import { useConsole } from "../app/console-context.ts";
-import { type Problem, atFields, readProblem, restOf } from "../calls/read-problem.ts";
+import { type Problem, atFields, isStale, readProblem, restOf, reworded } from "../calls/read-problem.ts";
 import { texts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
 import type { FormDialogProps, Look } from "./form-dialog-props.ts";
@@ -37,6 +37,7 @@ export function DialogForm(props: FormDialogProps) {
     onClose,
     onSubmit,
     done,
+    inWords = (text) => text,
     children,
   } = props;
   const look = lookOf(props);
@@ -62,7 +63,10 @@ export function DialogForm(props: FormDialogProps) {
     const form = new FormData(event.currentTarget);
     setBusy(true);
     setProblem(undefined);
-    await advance(form).catch((error: unknown) => setProblem(atFields(readProblem(error), fields)));
+    await advance(form).catch((error: unknown) => {
+      setProblem(atFields(reworded(readProblem(error), inWords), fields));
+      if (isStale(error)) void queryClient.invalidateQueries();
+    });
     setBusy(false);
   };
   const rest = restOf(problem, fields);

@@ -30,5 +30,7 @@ export interface FormDialogProps {
   readonly look?: Look | undefined;
   /** What is said when it is done, to somebody who may be on another screen by then. Left out where the screen itself says it. */
   readonly done?: ReactNode | ((form: FormData) => ReactNode);
+  /** Writes what the service says in other words, such as with the names of what it calls by ids. */
+  readonly inWords?: (text: string) => string;
   readonly children?: ReactNode;
 }

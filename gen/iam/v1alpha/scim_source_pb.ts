@@ -96,7 +96,7 @@ export type ScimSource = Message<"iam.v1alpha.ScimSource"> & {
 
   /**
    * The Member of type APPLICATION as which the directory acts, for example `/orgs/acme/members/directory`. A Member is that of
-   * one ScimSource at most. If empty, no directory acts.
+   * one ScimSource at most, and has no API keys when it is set: they would be keys of the directory. If empty, no directory acts.
    *
    * @generated from field: string member_path = 10;
    */

@@ -5,7 +5,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError, deleted, invalidField, notFound } from "../../errors/service-error.ts";
-import { formatReferences } from "../../paths/format-path.ts";
+import { formatPath, formatReferences, pathName } from "../../paths/format-path.ts";
 import { parseAnyPath } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
@@ -21,9 +21,12 @@ import { memberDefinition } from "../members/definition.ts";
 import type { MemberRow } from "../members/store.ts";
 import { scimSourceDefinition } from "./definition.ts";
 import { toScimSource, toSubjectColumn } from "./message.ts";
-import type { ScimSourceRow } from "./store.ts";
+import { type ScimSourceRow, listKeyNames } from "./store.ts";
 
 type Rules = ResourceRules<"scim_sources", ScimSourceRow, typeof ScimSourceSchema>;
+
+/** An error names so many API keys. */
+const maxNamed = 3;
 
 const [memberField, providerField] = ["scim_source.member_path", "scim_source.identity_provider_path"] as const;
 
@@ -50,6 +53,7 @@ function createRules({ escalation }: ResourceDependencies): Rules {
         await requireNoneCreatesMembers(transaction);
         return mapItems(sources, atItem, async ({ memberPath, identityProviderPath, subject }) => {
           const member = await findApplication(transaction, memberPath);
+          if (member !== undefined) await requireNoKeys(transaction, member);
           const provider = await findProvider(transaction, identityProviderPath);
           const ids = { member_id: member?.id ?? null, provider_id: provider?.id ?? null };
           return {
@@ -70,8 +74,10 @@ function createRules({ escalation }: ResourceDependencies): Rules {
       const before = toScimSource(row);
       const isSame = memberPath === before.memberPath;
       const isProvider = identityProviderPath === before.identityProviderPath;
+      const member = isSame ? undefined : await findApplication(transaction, memberPath);
+      if (member !== undefined && member.id !== row.member_id) await requireNoKeys(transaction, member);
       return {
-        member_id: isSame ? row.member_id : ((await findApplication(transaction, memberPath))?.id ?? null),
+        member_id: isSame ? row.member_id : (member?.id ?? null),
         provider_id: isProvider
           ? row.provider_id
           : ((await findProvider(transaction, identityProviderPath))?.id ?? null),
@@ -102,6 +108,20 @@ async function findApplication(transaction: OrgTransaction, text: string): Promi
   if (found.delete_time !== null) throw deleted("member", path);
   if (found.type === "APPLICATION") return found;
   throw invalidField(memberField, "must be a member of type APPLICATION: a directory is no person", "type");
+}
+
+/**
+ * Checks that nobody has a key of the member of a source from before: it would be one of the directory. The lock of the org keeps others from
+ * making one meanwhile, and from then on only who holds everything in the org makes one. The member of another source is refused for that.
+ *
+ * @throws ServiceError FIELD_INVALID that names the keys.
+ */
+async function requireNoKeys({ db, org }: OrgTransaction, { id, name }: MemberRow): Promise<void> {
+  const keys = await listKeyNames(db, org, id, maxNamed);
+  if (keys.length === 0) return;
+  const member = formatPath(patterns.Member, pathName(org), name);
+  const rule = `must be an application without API keys, which would be keys of the directory: delete those of ${member} first`;
+  throw invalidField(memberField, `${rule} (${keys.join(", ")}), or create another application`, "no_keys");
 }
 
 /** Finds the identity provider of a source; undefined for an empty path. */

@@ -1,5 +1,6 @@
 import type { InferResult, Kysely } from "kysely";
 import { columnsOf, namedColumns, pathColumns } from "../../database/columns.ts";
+import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type ScimSourceRow = InferResult<ReturnType<typeof selectScimSources>>[number];
@@ -27,4 +28,33 @@ export function selectScimSources(db: Kysely<Schema>) {
     )
     .select(columnsOf("scim_sources", scimSourceColumns))
     .select([...pathColumns.org, ...pathColumns.member, "identity_providers.name as provider_name"]);
+}
+
+/** Returns the names of the first API keys of a member that is that of no source, also of those that have ended. */
+export async function listKeyNames(
+  db: Kysely<Schema>,
+  org: OrgKey,
+  memberId: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("api_keys")
+    .select("name")
+    .where(isInOrgOf("api_keys", org))
+    .where("member_id", "=", memberId)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom("scim_sources")
+            .select("scim_sources.id")
+            .where(isInOrgOf("scim_sources", org))
+            .where("scim_sources.member_id", "=", memberId),
+        ),
+      ),
+    )
+    .orderBy("name")
+    .limit(limit)
+    .execute();
+  return rows.map(({ name }) => name);
 }

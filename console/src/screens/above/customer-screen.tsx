@@ -8,6 +8,7 @@ import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { OrgList, useOrgs } from "../home/org-list.tsx";
 import { QuotaUse } from "../overview/quota-use.tsx";
@@ -22,7 +23,7 @@ export function CustomerScreen() {
   const customer = useQuery(CustomersService.method.getCustomer, { path });
   useLiveAbove(path);
   return (
-    <Answered of={customer}>
+    <ScreenOf of={customer}>
       {(data) => (
         <Page
           kind={texts.kinds.customer}
@@ -46,7 +47,7 @@ export function CustomerScreen() {
           />
         </Page>
       )}
-    </Answered>
+    </ScreenOf>
   );
 }
 

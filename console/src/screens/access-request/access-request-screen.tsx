@@ -12,9 +12,9 @@ import { accessRequestTexts } from "../../texts/access-request-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AnswerButtons, useAnswers } from "../access-requests/answers.tsx";
@@ -25,7 +25,7 @@ export function AccessRequestScreen() {
   const { org, request: name } = useParams({ from: "/orgs/$org/accessRequests/$request" });
   const path = `/orgs/${org}/accessRequests/${name}`;
   const request = useQuery(AccessRequestsService.method.getAccessRequest, { path });
-  return <Answered of={request}>{(data) => <Shown key={data.id} request={data} />}</Answered>;
+  return <ScreenOf of={request}>{(data) => <Shown key={data.id} request={data} />}</ScreenOf>;
 }
 
 interface ShownProps {

@@ -16,9 +16,9 @@ import { texts } from "../../texts/texts.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { limitsOf } from "../resources/limits-of.ts";
 
 /** One type of resources: its operations with what they take and what they require, and the parameters. */
@@ -27,7 +27,7 @@ export function ResourceTypeScreen() {
   const type = useQuery(ResourceTypesService.method.getResourceType, {
     path: `/services/${service}/resourceTypes/${name}`,
   });
-  return <Answered of={type}>{(data) => <Shown type={data} />}</Answered>;
+  return <ScreenOf of={type}>{(data) => <Shown type={data} />}</ScreenOf>;
 }
 
 function Shown({ type }: { readonly type: ResourceType }) {

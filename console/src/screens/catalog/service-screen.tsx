@@ -11,6 +11,7 @@ import { Fact, Facts } from "../../ui/facts.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { Time } from "../../ui/time.tsx";
 
 const columns: readonly Column<ResourceType>[] = [
@@ -29,7 +30,7 @@ export function ServiceScreen() {
   const service = useQuery(ServicesService.method.getService, { path });
   const types = useQuery(ResourceTypesService.method.listResourceTypes, { parentPath: path, pageSize: 1_000 });
   return (
-    <Answered of={service}>
+    <ScreenOf of={service}>
       {({ displayName, description, countedKinds, createTime }) => (
         <Page
           kind={catalogTexts.service}
@@ -68,7 +69,7 @@ export function ServiceScreen() {
           </Section>
         </Page>
       )}
-    </Answered>
+    </ScreenOf>
   );
 }
 

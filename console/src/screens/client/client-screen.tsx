@@ -8,9 +8,9 @@ import { clientTexts } from "../../texts/sign-in-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
 import { ClientFields, clientFields, readClientFields } from "../clients/client-fields.tsx";
 import { NewClientSecret } from "../clients/new-client-secret.tsx";
@@ -25,7 +25,7 @@ export function ClientScreen() {
   const path = `/orgs/${org}/clients/${name}`;
   const client = useQuery(ClientsService.method.getClient, { path });
   const permissions = usePermissions(path, permissionsOfScreen);
-  return <Answered of={client}>{(data) => <Shown key={data.id} client={data} permissions={permissions} />}</Answered>;
+  return <ScreenOf of={client}>{(data) => <Shown key={data.id} client={data} permissions={permissions} />}</ScreenOf>;
 }
 
 /** What a dialog asks about. */

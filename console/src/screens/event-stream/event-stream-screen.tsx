@@ -10,9 +10,9 @@ import { type Permissions, usePermissions } from "../../calls/use-permissions.ts
 import { streamTexts } from "../../texts/stream-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
 import { lookingAgain } from "../deliveries/look-again.ts";
 import { PauseButton } from "../deliveries/pause-button.tsx";
@@ -31,7 +31,7 @@ export function EventStreamScreen() {
   const path = `/orgs/${org}/eventStreams/${eventStream}`;
   const stream = useQuery(EventStreamsService.method.getEventStream, { path });
   const permissions = usePermissions(`/orgs/${org}`, permissionsOfScreen);
-  return <Answered of={stream}>{(data) => <Shown key={data.id} stream={data} permissions={permissions} />}</Answered>;
+  return <ScreenOf of={stream}>{(data) => <Shown key={data.id} stream={data} permissions={permissions} />}</ScreenOf>;
 }
 
 /** What a dialog asks about. */

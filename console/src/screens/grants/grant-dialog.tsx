@@ -6,6 +6,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { valueOf } from "../../ui/text-field.tsx";
 import { readUntil } from "../../ui/until-field.tsx";
 import { GrantFields, type GrantFieldsProps } from "./grant-fields.tsx";
+import { usualGrantName } from "./usual-grant-name.ts";
 
 interface GrantDialogProps extends GrantFieldsProps {
   readonly open: boolean;
@@ -13,9 +14,6 @@ interface GrantDialogProps extends GrantFieldsProps {
 }
 
 const fields = ["subject_path", "role_path", "expire_time", "condition", "name"];
-
-/** The most characters of a name. */
-const longestName = 64;
 
 /** Grants a role, after it has shown who gains what. */
 export function GrantDialog({ on, subjectsOf, open, onClose }: GrantDialogProps) {
@@ -48,9 +46,8 @@ export function GrantDialog({ on, subjectsOf, open, onClose }: GrantDialogProps)
 
 function readGrant(form: FormData) {
   const [subjectPath, rolePath] = [valueOf(form, "subject_path"), valueOf(form, "role_path")];
-  const usual = `${nameOf(subjectPath)}-${nameOf(rolePath)}`.replaceAll("@", "").slice(0, longestName);
   return {
-    name: valueOf(form, "name") || usual.replace(/-+$/, ""),
+    name: valueOf(form, "name") || usualGrantName(subjectPath, rolePath),
     subjectPath,
     rolePath,
     condition: valueOf(form, "condition"),

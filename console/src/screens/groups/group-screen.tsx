@@ -7,9 +7,9 @@ import { parentOf } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import { DirectMembers } from "./direct-members.tsx";
 import { InheritedMembers } from "./inherited-members.tsx";
@@ -31,7 +31,7 @@ export function GroupScreen() {
   const group = useQuery(GroupsService.method.getGroup, { path });
   const permissions = usePermissions(path, permissionsOfScreen);
   return (
-    <Answered of={group}>
+    <ScreenOf of={group}>
       {(data) => (
         <Page
           kind={texts.kinds.group}
@@ -71,7 +71,7 @@ export function GroupScreen() {
           <AddDialog org={org} group={data.path} adding={adding} onClose={() => setAdding(undefined)} />
         </Page>
       )}
-    </Answered>
+    </ScreenOf>
   );
 }
 

@@ -3,11 +3,12 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Group, GroupsService } from "../../../../gen/iam/v1alpha/group_pb.ts";
-import { toFilter } from "../../app/list-search.ts";
+import { managedBy, toFilter } from "../../app/list-search.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { ManagedNote } from "../../ui/managed-note.tsx";
 import { Answered, Empty, ErrorNote, Loading } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
@@ -20,7 +21,7 @@ import { type TreeLine, useGroupTree } from "./use-group-tree.ts";
 /** The groups of an org: as a tree, or those that words find. */
 export function GroupsScreen() {
   const { org } = useParams({ from: "/orgs/$org/groups" });
-  const { q } = useSearch({ from: "/orgs/$org/groups" });
+  const { q, source } = useSearch({ from: "/orgs/$org/groups" });
   const [creating, setCreating] = useState(false);
   const parentPath = `/orgs/${org}`;
   const permissions = usePermissions(parentPath, ["iam.groups.create"]);
@@ -39,10 +40,11 @@ export function GroupsScreen() {
         </GuardedButton>
       }
     >
+      <ManagedNote source={source} />
       <div className="filters">
         <SearchBox label={texts.groups.search} value={q ?? ""} />
       </div>
-      {q === undefined ? <Tree org={parentPath} /> : <Found org={parentPath} />}
+      {q === undefined && source === undefined ? <Tree org={parentPath} /> : <Found org={parentPath} />}
       <CreateGroupDialog org={parentPath} open={creating} onClose={() => setCreating(false)} />
     </Page>
   );
@@ -97,8 +99,8 @@ const columns: readonly Column<Group>[] = [
 ];
 
 function Found({ org }: { readonly org: string }) {
-  const { q, page = "" } = useSearch({ from: "/orgs/$org/groups" });
-  const request = { parentPath: org, pageSize: 100, pageToken: page, filter: toFilter(q) };
+  const { q, source, page = "" } = useSearch({ from: "/orgs/$org/groups" });
+  const request = { parentPath: org, pageSize: 100, pageToken: page, filter: toFilter(q, managedBy(source)) };
   const groups = useQuery(GroupsService.method.listGroups, request, { placeholderData: keepPreviousData });
   return (
     <Answered of={groups}>

@@ -10,9 +10,9 @@ import { providerTexts } from "../../texts/sign-in-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
 import { ProviderFields, providerFields, readProviderFields } from "../identity-providers/provider-fields.tsx";
 import { ProviderFacts } from "./provider-facts.tsx";
@@ -26,7 +26,7 @@ export function IdentityProviderScreen() {
   const provider = useQuery(IdentityProvidersService.method.getIdentityProvider, { path });
   const permissions = usePermissions(path, permissionsOfScreen);
   return (
-    <Answered of={provider}>{(data) => <Shown key={data.id} provider={data} permissions={permissions} />}</Answered>
+    <ScreenOf of={provider}>{(data) => <Shown key={data.id} provider={data} permissions={permissions} />}</ScreenOf>
   );
 }
 

@@ -1,48 +1,16 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
-import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
-import { manyTexts } from "../../texts/many-texts.ts";
+import type { ApiKey } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
 import { texts } from "../../texts/texts.ts";
-import type { Column } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import type { ManyAction } from "../../ui/many/many-action.ts";
-import { ManyTable } from "../../ui/many/many-table.tsx";
-import { Answered, Empty } from "../../ui/notes.tsx";
-import { RemovalDialog } from "../../ui/removal-dialog.tsx";
-import { copiedOf } from "../../ui/row-menu.tsx";
-import { Time } from "../../ui/time.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
+import { KeyList } from "./key-list.tsx";
 import { NewSecret } from "./new-secret.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 /** The API keys of a member. The secret of a new one is shown once. */
 export function MemberKeys({ path: member, permissions }: TabProps) {
-  const keys = useQuery(ApiKeysService.method.listApiKeys, { parentPath: member, pageSize: 1_000 }, { retry: false });
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<ApiKey>();
-  const [deleting, setDeleting] = useState<ApiKey>();
-  const removeAll = useDeletionOfMany(member);
-  const columns: readonly Column<ApiKey>[] = [
-    { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
-    { title: texts.columns.prefix, wide: true, cell: (row) => <code>{row.prefix}…</code> },
-    { title: texts.columns.lastUse, cell: (row) => <Time at={row.lastUseTime} none={texts.never} /> },
-    { title: texts.columns.until, wide: true, cell: (row) => <Time at={row.expireTime} none={texts.noEnd} /> },
-    {
-      title: texts.columns.actions,
-      numeric: true,
-      cell: (row) => (
-        <GuardedButton
-          kind="quiet"
-          permissions={permissions}
-          permission="iam.apiKeys.delete"
-          label={`${texts.delete} ${row.displayName || row.name}`}
-          onClick={() => setDeleting(row)}
-        >
-          {texts.delete}
-        </GuardedButton>
-      ),
-    },
-  ];
   return (
     <>
       <div className="panel-head">
@@ -56,63 +24,8 @@ export function MemberKeys({ path: member, permissions }: TabProps) {
         </GuardedButton>
       </div>
       {made === undefined ? null : <NewSecret apiKey={made} onDone={() => setMade(undefined)} />}
-      <Answered of={keys}>
-        {({ apiKeys: rows }) =>
-          rows.length === 0 ? (
-            <Empty title={texts.keys.none} />
-          ) : (
-            <ManyTable
-              label={texts.member.tabs.keys}
-              columns={columns}
-              rows={rows}
-              keyOf={({ id }) => id}
-              nameOf={({ displayName, name }) => displayName || name}
-              copiedOf={copiedOf}
-              nouns={manyTexts.nouns.key}
-              permissions={permissions}
-              actions={[removeAll]}
-            />
-          )
-        }
-      </Answered>
+      <KeyList path={member} permissions={permissions} />
       <CreateKeyDialog member={member} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
-      <DeleteDialog apiKey={deleting} onClose={() => setDeleting(undefined)} />
     </>
-  );
-}
-
-/** Deletes several keys of a member. */
-function useDeletionOfMany(member: string): ManyAction<ApiKey> {
-  const remove = useMutation(ApiKeysService.method.batchDeleteApiKeys);
-  return {
-    act: texts.delete,
-    done: texts.done.deleted,
-    intro: texts.keys.deleteManyIntro,
-    kind: "danger",
-    permission: "iam.apiKeys.delete",
-    run: {
-      // Another key may have got the name of one meanwhile, but not its id.
-      together: (some) =>
-        remove.mutateAsync({ parentPath: member, paths: some.map(({ id }) => `${member}/apiKeys/@${id}`) }),
-    },
-  };
-}
-
-interface DeleteDialogProps {
-  /** As it was when somebody asked to delete it; undefined while nobody does. */
-  readonly apiKey: ApiKey | undefined;
-  readonly onClose: () => void;
-}
-
-function DeleteDialog({ apiKey, onClose }: DeleteDialogProps) {
-  const remove = useMutation(ApiKeysService.method.deleteApiKey);
-  return (
-    <RemovalDialog
-      words={texts.delete}
-      intro={texts.keys.deleteIntro}
-      removed={apiKey}
-      onClose={onClose}
-      onRemove={(path) => remove.mutateAsync({ path })}
-    />
   );
 }

@@ -7,8 +7,8 @@ import { usePermissions } from "../../calls/use-permissions.ts";
 import { wordFor } from "../../texts/state-names.ts";
 import { invitationTexts } from "../../texts/invitation-texts.ts";
 import { texts } from "../../texts/texts.ts";
-import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { Time } from "../../ui/time.tsx";
 import { type Delivered, InvitationNote } from "../members/invitation-note.tsx";
 import { MemberState } from "../members/member-state.tsx";
@@ -38,7 +38,7 @@ export function MemberScreen() {
   const permissions = usePermissions(path, permissionsOfScreen);
   const [sent, setSent] = useState<Delivered>();
   return (
-    <Answered of={member}>
+    <ScreenOf of={member}>
       {(data) => (
         <Page
           kind={wordFor(Member_TypeSchema, data.type)}
@@ -59,7 +59,7 @@ export function MemberScreen() {
           <MemberTabs path={data.path} permissions={permissions} />
         </Page>
       )}
-    </Answered>
+    </ScreenOf>
   );
 }
 

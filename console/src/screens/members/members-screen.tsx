@@ -3,12 +3,13 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { MembersService } from "../../../../gen/iam/v1alpha/member_pb.ts";
-import { toFilter } from "../../app/list-search.ts";
+import { managedBy, toFilter } from "../../app/list-search.ts";
 import { useCreating } from "../../app/use-creating.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { stateNames } from "../../texts/state-names.ts";
 import { texts } from "../../texts/texts.ts";
 import { ListPage } from "../../ui/list-page.tsx";
+import { ManagedNote } from "../../ui/managed-note.tsx";
 import { SelectFilter } from "../../ui/select-filter.tsx";
 import { invitationTexts } from "../../texts/invitation-texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
@@ -39,13 +40,13 @@ const stateChoices = [
 export function MembersScreen() {
   const { org } = useParams({ from: "/orgs/$org/members" });
   const search = useSearch({ from: "/orgs/$org/members" });
-  const { q, page = "", state, type, order = "" } = search;
+  const { q, page = "", state, type, source, order = "" } = search;
   const parentPath = `/orgs/${org}`;
   const permissions = usePermissions(parentPath, permissionsOfScreen);
   const [creating, setCreating] = useCreating(permissions, "iam.members.create");
   const [inviting, setInviting] = useState(false);
   const [invited, setInvited] = useState<Delivered>();
-  const conditions = [state && `state = ${state}`, type && `type = ${type}`];
+  const conditions = [state && `state = ${state}`, type && `type = ${type}`, managedBy(source)];
   const request = { parentPath, pageSize, pageToken: page, filter: toFilter(q, ...conditions), orderBy: order };
   const members = useQuery(MembersService.method.listMembers, request, { placeholderData: keepPreviousData });
   const words = type === undefined ? texts.members : texts.accounts;
@@ -63,10 +64,15 @@ export function MembersScreen() {
           </GuardedButton>
         ) : null
       }
-      notes={invited && <InvitationNote invited={invited} onDone={() => setInvited(undefined)} />}
+      notes={
+        <>
+          <ManagedNote source={source} />
+          {invited && <InvitationNote invited={invited} onDone={() => setInvited(undefined)} />}
+        </>
+      }
       search={search}
       filters={<SelectFilter label={texts.columns.state} name="state" value={state ?? ""} choices={stateChoices} />}
-      narrowed={state !== undefined}
+      narrowed={state !== undefined || source !== undefined}
       of={members}
       rowsOf={(found) => found.members}
       table={(rows) => (

@@ -8,8 +8,8 @@ import { type Permissions, usePermissions } from "../../calls/use-permissions.ts
 import { operationTexts } from "../../texts/resource-texts.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
 import { useLookAgain } from "../operations/use-look-again.ts";
 import { OperationFacts } from "./operation-facts.tsx";
@@ -28,7 +28,7 @@ export function OperationScreen() {
   );
   const permissions = usePermissions(parentPath, ["resources.operations.cancel", "resources.resources.get"]);
   return (
-    <Answered of={operation}>{(data) => <Shown key={data.id} operation={data} permissions={permissions} />}</Answered>
+    <ScreenOf of={operation}>{(data) => <Shown key={data.id} operation={data} permissions={permissions} />}</ScreenOf>
   );
 }
 

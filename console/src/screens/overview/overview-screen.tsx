@@ -7,6 +7,7 @@ import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { QuotaUse } from "./quota-use.tsx";
@@ -21,7 +22,7 @@ export function OverviewScreen() {
   const path = `/orgs/${name}`;
   const org = useQuery(OrgsService.method.getOrg, { path });
   return (
-    <Answered of={org}>
+    <ScreenOf of={org}>
       {({ displayName, description, state, customerPath }) => (
         <Page
           kind={texts.kinds.org}
@@ -41,7 +42,7 @@ export function OverviewScreen() {
           <RecentChanges org={path} />
         </Page>
       )}
-    </Answered>
+    </ScreenOf>
   );
 }
 

@@ -5,6 +5,7 @@ import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { texts } from "../../texts/texts.ts";
 import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { QuotaUse } from "../overview/quota-use.tsx";
@@ -17,7 +18,7 @@ export function ProjectScreen() {
   const project = useQuery(ProjectsService.method.getProject, { path });
   const quota = useQuery(QuotasService.method.getQuota, { parentPath: path }, { retry: false });
   return (
-    <Answered of={project}>
+    <ScreenOf of={project}>
       {(data) => (
         <Page
           kind={texts.kinds.project}
@@ -64,6 +65,6 @@ export function ProjectScreen() {
           </Section>
         </Page>
       )}
-    </Answered>
+    </ScreenOf>
   );
 }

@@ -12,10 +12,10 @@ import { texts } from "../../texts/texts.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
@@ -29,7 +29,7 @@ export function QuotaRequestScreen() {
   const { org, request: name } = useParams({ from: "/orgs/$org/quotaRequests/$request" });
   const path = `/orgs/${org}/quotaRequests/${name}`;
   const request = useQuery(QuotaRequestsService.method.getQuotaRequest, { path });
-  return <Answered of={request}>{(data) => <Shown key={data.id} request={data} org={`/orgs/${org}`} />}</Answered>;
+  return <ScreenOf of={request}>{(data) => <Shown key={data.id} request={data} org={`/orgs/${org}`} />}</ScreenOf>;
 }
 
 interface ShownProps {

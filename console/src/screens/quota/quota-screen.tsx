@@ -3,7 +3,7 @@ import { useParams, useSearch } from "@tanstack/react-router";
 import { CustomersService } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import { quotaTexts } from "../../texts/quota-texts.ts";
-import { Answered } from "../../ui/notes.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { KindList } from "./kind-list.tsx";
 import { OneKind } from "./one-kind.tsx";
 import { levelOf, useLevels } from "./use-levels.ts";
@@ -42,7 +42,7 @@ function QuotaScreen({ path, title }: QuotaScreenProps) {
   const levels = useLevels(path);
   const isOne = kind !== undefined && levelOf(path) !== "project";
   return (
-    <Answered of={levels.own.quota}>
+    <ScreenOf of={levels.own.quota}>
       {(quota) =>
         isOne ? (
           <OneKind title={title} levels={levels} quota={quota} kind={kind} />
@@ -50,6 +50,6 @@ function QuotaScreen({ path, title }: QuotaScreenProps) {
           <KindList title={title} levels={levels} quota={quota} />
         )
       }
-    </Answered>
+    </ScreenOf>
   );
 }

@@ -9,6 +9,7 @@ import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
 import { useLookAgain } from "../operations/use-look-again.ts";
 import { OperationTable } from "../operations/operation-table.tsx";
@@ -30,12 +31,12 @@ export function ResourceScreen() {
     { path: `/orgs/${org}/projects/${project}/resources/${name}` },
     { refetchInterval: useLookAgain(isUnderWay) },
   );
-  return <Answered of={resource}>{(data) => <WithType key={data.id} resource={data} />}</Answered>;
+  return <ScreenOf of={resource}>{(data) => <WithType key={data.id} resource={data} />}</ScreenOf>;
 }
 
 function WithType({ resource }: { readonly resource: Resource }) {
   const type = useQuery(ResourceTypesService.method.getResourceType, { path: resource.typePath });
-  return <Answered of={type}>{(data) => <Shown resource={resource} type={data} />}</Answered>;
+  return <ScreenOf of={type}>{(data) => <Shown resource={resource} type={data} />}</ScreenOf>;
 }
 
 interface ShownProps {

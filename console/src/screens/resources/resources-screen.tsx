@@ -16,8 +16,8 @@ import { usePermissions } from "../../calls/use-permissions.ts";
 import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { stateNames } from "../../texts/state-names.ts";
 import { texts } from "../../texts/texts.ts";
-import { Answered } from "../../ui/notes.tsx";
 import { ListPage } from "../../ui/list-page.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { SelectFilter } from "../../ui/select-filter.tsx";
 import { useLookAgain } from "../operations/use-look-again.ts";
 import { CreateResourceDialog } from "./create-resource-dialog.tsx";
@@ -33,7 +33,7 @@ const stateChoices = [
 /** The resources of a project, or of all projects of an org: found by words, type and state, and created in one. */
 export function ResourcesScreen() {
   const types = useResourceTypes();
-  return <Answered of={types}>{({ resourceTypes }) => <Resources types={resourceTypes} />}</Answered>;
+  return <ScreenOf of={types}>{({ resourceTypes }) => <Resources types={resourceTypes} />}</ScreenOf>;
 }
 
 /** The most permissions to create that a screen asks about; the service answers about 1000 at once. */

@@ -5,9 +5,9 @@ import { type Role, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts"
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
-import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { PermissionList } from "./permission-list.tsx";
 import { ChangeRoleDialog } from "./role-dialog.tsx";
 import { RoleHolders } from "./role-holders.tsx";
@@ -19,7 +19,7 @@ export function RoleScreen() {
   const path = `${org}/roles/${name}`;
   const role = useQuery(RolesService.method.getRole, { path });
   return (
-    <Answered of={role}>
+    <ScreenOf of={role}>
       {(data) => (
         <Page
           kind={texts.kinds.role}
@@ -35,7 +35,7 @@ export function RoleScreen() {
           </Section>
         </Page>
       )}
-    </Answered>
+    </ScreenOf>
   );
 }
 
@@ -80,7 +80,7 @@ export function PredefinedRoleScreen() {
   const { role: name } = useParams({ from: "/roles/$role" });
   const role = useQuery(RolesService.method.getRole, { path: `/roles/${name}` });
   return (
-    <Answered of={role}>
+    <ScreenOf of={role}>
       {(data) => (
         <Page kind={texts.roles.kindPredefined} title={data.displayName || data.name} intro={data.description}>
           <Section title={texts.roles.permissions}>
@@ -88,6 +88,6 @@ export function PredefinedRoleScreen() {
           </Section>
         </Page>
       )}
-    </Answered>
+    </ScreenOf>
   );
 }

@@ -18,6 +18,7 @@ import { Page, Section } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
+import { ScreenOf } from "../../ui/screen-of.tsx";
 import { useAsked } from "../../ui/use-asked.ts";
 import { lookingAgain } from "../deliveries/look-again.ts";
 import { NewWebhookSecret } from "../webhooks/new-webhook-secret.tsx";
@@ -57,7 +58,7 @@ function WebhookOf({ parentPath, name }: WebhookOfProps) {
   const path = `${parentPath}/webhooks/${name}`;
   const webhook = useQuery(WebhooksService.method.getWebhook, { path });
   const permissions = usePermissions(parentPath, permissionsOfScreen);
-  return <Answered of={webhook}>{(data) => <Shown key={data.id} webhook={data} permissions={permissions} />}</Answered>;
+  return <ScreenOf of={webhook}>{(data) => <Shown key={data.id} webhook={data} permissions={permissions} />}</ScreenOf>;
 }
 
 interface ShownProps {

@@ -8,11 +8,13 @@ interface ManyOutcomeProps<Row> {
   readonly outcome: Outcome<Row>;
   readonly nameOf: (row: Row) => string;
   readonly nouns: Nouns;
+  /** Writes what the service says with the names of rows. */
+  readonly inWords: (text: string) => string;
   readonly onClose: () => void;
 }
 
 /** To how many rows something was done, and to each of the others why not. */
-export function ManyOutcome<Row>({ outcome, nameOf, nouns, onClose }: ManyOutcomeProps<Row>) {
+export function ManyOutcome<Row>({ outcome, nameOf, nouns, inWords, onClose }: ManyOutcomeProps<Row>) {
   const { total, done, failures, left } = outcome;
   const end = useRef<HTMLButtonElement>(null);
   // What had the focus is no longer there.
@@ -28,7 +30,7 @@ export function ManyOutcome<Row>({ outcome, nameOf, nouns, onClose }: ManyOutcom
                 <strong>
                   <bdi>{nameOf(row)}</bdi>
                 </strong>{" "}
-                <bdi>{readProblem(error).message}</bdi>
+                <bdi>{inWords(readProblem(error).message)}</bdi>
               </li>
             ))}
           </ul>

@@ -29,6 +29,11 @@ export function ManyTable<Row>({ nameOf, nouns, permissions, actions, ...table }
   const bar = useRef<HTMLDivElement>(null);
   const [asked, setAsked] = useState<Asked<Row>>();
   const onActions = (): void => bar.current?.querySelector<HTMLElement>(":scope > button")?.focus();
+  const clear = (): void => {
+    // The button goes with the bar, and the focus would be nowhere.
+    bar.current?.previousElementSibling?.querySelector<HTMLElement>("th input.choose")?.focus();
+    choice.chooseOnly([]);
+  };
   const offered = actions
     .map((action) => ({ action, rows: choice.rows.filter((row) => action.fits?.(row) ?? true) }))
     .filter(({ rows }) => rows.length > 0);
@@ -39,7 +44,7 @@ export function ManyTable<Row>({ nameOf, nouns, permissions, actions, ...table }
         <div ref={bar} className="choice-bar" role="group" aria-label={manyTexts.bar}>
           <span className="choice-count">
             {manyTexts.chosen(choice.rows.length)}
-            <Button kind="quiet" onClick={() => choice.chooseOnly([])}>
+            <Button kind="quiet" onClick={clear}>
               {manyTexts.clear}
             </Button>
           </span>
@@ -59,6 +64,7 @@ export function ManyTable<Row>({ nameOf, nouns, permissions, actions, ...table }
       {asked === undefined ? null : (
         <ManyDialog
           {...asked}
+          keyOf={table.keyOf}
           nameOf={nameOf}
           nouns={nouns}
           onClose={(rest) => {
