@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import { createRecordSupportUse } from "../events/changes/record-support-use.ts";
 import type { AccessLog } from "../events/access-events/access-log.ts";
 import { createTypePermissions } from "../resources/type-permissions.ts";
 import { createExplainError } from "../rpc/explain-error.ts";
@@ -30,7 +31,7 @@ interface Parts {
   readonly scheduling: Pick<Scheduling, "bodySlots" | "countCall" | "timeSlices">;
   readonly access: Pick<Access, "authorise" | "confirmOf">;
   readonly identity: Pick<Identity, "authenticate">;
-  readonly readsAndWrites: Pick<ReadsAndWrites, "readers">;
+  readonly readsAndWrites: Pick<ReadsAndWrites, "readers" | "writeQueue">;
   readonly accessLog: Pick<AccessLog, "note">;
   readonly logger: Logger;
 }
@@ -51,7 +52,14 @@ export function composeGuards(settings: Settings, parts: Parts): Guards {
     concurrency: createConcurrencyInterceptor(methods, settings),
     streams: createOpenStreamsInterceptor(settings.streamsPerCaller, settings.requestTimeoutMs),
     call: traceDecision(
-      createCallInterceptor(methods, access.authorise, access.confirmOf, typePermissions, timeSlices),
+      createCallInterceptor(
+        methods,
+        access.authorise,
+        access.confirmOf,
+        typePermissions,
+        timeSlices,
+        createRecordSupportUse({ database, writeQueue: readsAndWrites.writeQueue }),
+      ),
     ),
     explain,
   };

@@ -36,4 +36,9 @@ export interface Caller {
   readonly recentHeads: readonly OrgHead[];
   /** The database's clock at that time, in milliseconds. */
   readonly time: number;
+  /**
+   * Whether there were orgs then in which members of the platform need an approved request; undefined if that was not read. A caller that is kept
+   * for later decisions does not keep it.
+   */
+  readonly hasGuardedOrgs?: boolean | undefined;
 }

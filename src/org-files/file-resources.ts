@@ -170,6 +170,7 @@ export const nameFieldOf = (type: EntryType): string => nameFields[type] ?? "nam
 const notInFiles: ReadonlySet<string> = new Set([
   "etag",
   "customer_path",
+  "support_access_required",
   "invitation_expire_time",
   "on_first_sign_in",
   "first_sign_in_condition",

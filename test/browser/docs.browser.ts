@@ -275,6 +275,7 @@ const withAddress = new Set([
   "sign-in",
   "invitations",
   "scim",
+  "support-access",
   "operations",
   "filters",
   "paging",

@@ -143,8 +143,8 @@ export type IdentityProvider = Message<"iam.v1alpha.IdentityProvider"> & {
 
   /**
    * The claim of the ID tokens that says who somebody is, which Identities have as `subject`, for example `oid` for Entra ID, whose `sub` is
-   * another one for each client. Empty for `sub`. It must be one that never changes and that nobody else has or ever gets, so all that are registered
-   * for tokens besides `sub`, such as `email`, `iss` and `sid`, and those that are customary for addresses, names, tenants and sessions, such as
+   * another one for each client. Empty for `sub`. It must be one that never changes and that nobody else has or ever gets, so those registered
+   * for ID tokens besides `sub`, such as `email`, `iss` and `sid`, and those that are customary for addresses, names, tenants and sessions, such as
    * `upn`, `username` and `tid`, are refused. A sign-in whose ID token has no text of 1 to 255 characters in it fails.
    *
    * @generated from field: string subject_claim = 16;

@@ -28,6 +28,7 @@ export type ViewedCaller = Pick<
   | "orgHead"
   | "time"
   | "provisions"
+  | "hasGuardedOrgs"
 >;
 
 /**
@@ -58,8 +59,9 @@ export function createViewCaller(snapshots: Snapshots, database: Database): View
       const subject = { kind: "member", id: caller.memberId } as const;
       const narrowing = narrowingOf(caller);
       const conditions = createRequestConditions();
-      const { time: now, provisions } = caller;
-      return { snapshot, check: { subject, now, attributes: {}, counted, narrowing, conditions, provisions } };
+      const { time: now, provisions, hasGuardedOrgs } = caller;
+      const check = { subject, now, attributes: {}, counted, narrowing, conditions, provisions, hasGuardedOrgs };
+      return { snapshot, check };
     });
 
   const view = (caller: ViewedCaller): DecisionView | Promise<DecisionView> =>

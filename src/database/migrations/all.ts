@@ -62,6 +62,7 @@ import { createAccessRequests } from "./0138-access-requests.ts";
 import { createScimSources } from "./0143-scim-sources.ts";
 import { createAccessUses } from "./0140-access-uses.ts";
 import { addFirstSignIns } from "./0146-first-sign-ins.ts";
+import { addSupportAccess, supportIndexes } from "./0147-support-access.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
 import { createPastStates } from "./0133-past-states.ts";
@@ -167,6 +168,8 @@ export const migrations: Migrations = {
   "0140-access-uses": { up: createAccessUses },
   "0143-scim-sources": { up: createScimSources },
   "0146-first-sign-ins": { up: addFirstSignIns },
+  "0147-support-access": { up: addSupportAccess },
+  "0148-support-access-indexes": { createIndexes: supportIndexes },
 };
 
 /**

@@ -32,6 +32,19 @@ const rolePath: FilterField = {
   },
 };
 
+const ofOrg = pathText([orgs, { collection: "members", alias: "members", keepsDeleted: true }]);
+const ofPlatform = pathText([
+  { collection: "orgs", alias: "supporter_orgs", keepsDeleted: true },
+  { collection: "members", alias: "supporters", keepsDeleted: true },
+]);
+
+/** A member of the org or of the platform asks. */
+const memberPath: FilterField = {
+  kind: "text",
+  value: sql`coalesce(${ofOrg.value}, ${ofPlatform.value})`,
+  isSearched: false,
+};
+
 export const accessRequestDefinition = defineResource({
   type: "AccessRequest",
   service: AccessRequestsService,
@@ -60,9 +73,14 @@ export const accessRequestDefinition = defineResource({
   logged: {
     joinedById: (row) => ({
       ...orgById(row),
-      member_name: `@${row.member_id}`,
+      member_name: byId(row.member_id ?? null),
       member_delete_time: null,
       member_state: "ACTIVE" as const,
+      supporter_org_name: byId(row.supporter_org_id ?? null),
+      supporter_org_delete_time: null,
+      supporter_name: byId(row.supporter_id ?? null),
+      supporter_delete_time: null,
+      supporter_state: "ACTIVE" as const,
       project_name: byId(row.project_id),
       project_delete_time: null,
       role_name: byId(row.role_id),
@@ -85,7 +103,7 @@ export const accessRequestDefinition = defineResource({
     role_path: rolePath,
     resource_path: resourcePath,
     reason: text("access_requests.reason", { searched: true }),
-    member_path: pathText([orgs, { collection: "members", alias: "members", keepsDeleted: true }]),
+    member_path: memberPath,
     state: enumerated(currentState(statementTime), [
       "PENDING",
       "APPROVED",

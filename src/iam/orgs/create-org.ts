@@ -7,7 +7,7 @@ import { beginLog } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, type LockedCustomer, lockCustomers } from "../customers/store.ts";
-import { deleted, notFound } from "../../errors/service-error.ts";
+import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
@@ -66,6 +66,10 @@ async function createOrg(
   limit: number | undefined,
   customers: LockedCustomer[],
 ): Promise<OrgRow> {
+  if (org.supportAccessRequired) {
+    const description = "must be false for a new org: an owner of the org sets it";
+    throw invalidField("org.support_access_required", description, "support_access");
+  }
   const isIn = org.customerPath !== "";
   const customer = isIn
     ? requireLiveCustomer(customers, org.customerPath)

@@ -16,6 +16,8 @@ export function toOrg(row: OrgRow): Org {
     ...deletionFields(row),
     state: row.delete_time === null ? states[row.state] : Org_State.DELETED,
     ...policyField(row),
+    // Entries of earlier versions do not have it.
+    supportAccessRequired: row.support_access_required ?? false,
     customerPath: formatPath(
       patterns.Customer,
       pathName({ id: row.customer_id, name: row.customer_name, delete_time: row.customer_delete_time }),

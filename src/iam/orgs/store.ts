@@ -11,6 +11,7 @@ export const orgColumns = [
   "deleted_with_customer",
   "api_key_max_seconds",
   "api_key_scopes_required",
+  "support_access_required",
   ...namedColumns,
   ...deletableColumns,
 ] as const;
