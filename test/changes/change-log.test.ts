@@ -178,7 +178,8 @@ describe("an entry", () => {
         .map((line) => String(line["resource_type"]));
     await expect.poll(ended).toHaveLength(4);
     expect((await ended()).toSorted()).toEqual(["ApiKey", "GroupMember", "Member", "RoleBinding"]);
-    for (const line of (await lines(id)).slice(-4)) expect(line).toMatchObject({ end_time: timestampDate(end), actor_id: null });
+    for (const line of (await lines(id)).slice(-4))
+      expect(line).toMatchObject({ end_time: timestampDate(end), actor_id: null });
   });
 });
 
