@@ -166,8 +166,10 @@ describe("an entry", () => {
       await api.groupMembers.createGroupMember({ parentPath: group.path, groupMember });
       const roleBinding = { name: "b", subjectPath: member.path, rolePath: "/roles/viewer", expireTime };
       await api.roleBindings.createRoleBinding({ parentPath, roleBinding });
-      const invited = { name: "bob", state: 1, invitationExpireTime: expireTime };
-      await api.members.createMember({ parentPath, member: invited });
+      await api.members.createMember({
+        parentPath,
+        member: { name: "bob", state: 1, invitationExpireTime: expireTime },
+      });
       await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "ci", expireTime } });
       return org;
     });
