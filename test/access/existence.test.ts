@@ -183,8 +183,9 @@ function wholly(text: string): RegExp {
   return new RegExp(`${text.replaceAll(/[^\w/@-]/g, String.raw`\$&`)}(?!\\d)`, "g");
 }
 
-/** How often a call is made again that a busy machine has kept from a lock, or from a connection: it has done nothing. */
+/** How often a call is made again that a busy machine has kept from a lock, a connection or its end in time: it has done nothing. */
 const maxTries = 5;
+const ofBusyMachines: readonly (string | undefined)[] = ["Unavailable", "DeadlineExceeded"];
 
 async function askAgainWhenBusy(
   transport: Transport,
@@ -197,7 +198,8 @@ async function askAgainWhenBusy(
     return JSON.stringify(withoutVolatile(toJson(method.output, answer as never)));
   } catch (error) {
     const { requestId: _id, ...failure } = await failureOf(Promise.reject(error));
-    if (failure.code === "Unavailable" && tries > 1) return askAgainWhenBusy(transport, method, { request }, tries - 1);
+    if (ofBusyMachines.includes(failure.code) && tries > 1)
+      return askAgainWhenBusy(transport, method, { request }, tries - 1);
     return JSON.stringify(failure);
   }
 }
