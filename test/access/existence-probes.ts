@@ -171,7 +171,7 @@ function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[
   if (name === "type_path") return [];
   if (isPath(field)) return pathsOfField(field, worlds);
   // What a search takes. Every caller may read the catalog.
-  if (name === "query") return [...pathsOfCustomers(worlds), ...namesOfCustomers(worlds)];
+  if (name === "query") return [...pathsOfTypes(ofCustomers(worlds), worlds), ...namesOfCustomers(worlds)];
   if (name === "name") return namesFor(field.parent, worlds);
   if (plainFields.has(name)) return [];
   throw new Error(`say in existence-probes.ts what ${field.toString()} can refer to`);
@@ -197,13 +197,18 @@ function pathsOfField(field: DescField, worlds: Worlds): Texts[] {
 }
 
 /** Times have bigints, which JSON has not. */
-const bigIntsAsText = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+export const bigIntsAsText = (_key: string, value: unknown): unknown =>
+  typeof value === "bigint" ? String(value) : value;
 
 const typeIn = (text: string): string => text.slice(text.indexOf("/") + 1);
 
-/** Paths of resources of all types. Each method meets each type in one form, by turns, and in `npm run soak` in all. */
 function pathsOfAnything(worlds: Worlds): Texts[] {
-  return Object.keys(worlds.own.names).flatMap((key, index) => {
+  return pathsOfTypes(Object.keys(worlds.own.names), worlds);
+}
+
+/** Paths of resources of several types. Each method meets each type in one form, by turns, and in `npm run soak` in all. */
+function pathsOfTypes(keys: readonly string[], worlds: Worlds): Texts[] {
+  return keys.flatMap((key, index) => {
     const all = pathsFor([key.split("/")], worlds);
     const one = all.filter((_, form) => form === (worlds.turn + index) % all.length);
     return rounds(one, all);
@@ -266,10 +271,6 @@ function namesFor(message: DescMessage, { foreign }: Worlds): Texts[] {
 /** The types of what customers have. */
 const ofCustomers = ({ own }: Worlds): string[] =>
   Object.keys(own.names).filter((key) => /^(orgs|customers)/.test(key));
-
-function pathsOfCustomers(worlds: Worlds): Texts[] {
-  return ofCustomers(worlds).flatMap((key) => pathsFor([key.split("/")], worlds));
-}
 
 function namesOfCustomers(worlds: Worlds): Texts[] {
   return ofCustomers(worlds).map((key) => {

@@ -8,6 +8,7 @@ import { isRevision, nextRevision } from "../../src/changes/revision.ts";
 import { openCompany } from "../access/callers.ts";
 import { type AccessPlace, createAccessPlace, startInstance as permission } from "../support/access-place.ts";
 import { uniqueName } from "../support/api.ts";
+import { createBeforeEnd } from "../support/create-before-end.ts";
 import { failureOf } from "../support/failure.ts";
 import { createRandomHistory } from "../support/random-history.ts";
 import { type StatesOfOrgs, openStates } from "../support/keep-states.ts";
@@ -186,9 +187,11 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
 
   test("what had expired by a time counts until then", async () => {
     const { api, access, bob, web, org } = place;
-    const expireTime = timestampFromDate(new Date(Date.now() + 5_000));
-    const roleBinding = { name: uniqueName("ends"), rolePath: "/roles/editor", subjectPath: bob, expireTime };
-    const { etag: revision } = await api.roleBindings.createRoleBinding({ parentPath: web, roleBinding });
+    const { expireTime, created } = await createBeforeEnd((end) => {
+      const roleBinding = { name: uniqueName("ends"), rolePath: "/roles/editor", subjectPath: bob, expireTime: end };
+      return api.roleBindings.createRoleBinding({ parentPath: web, roleBinding });
+    });
+    const { etag: revision } = created;
     const { changes } = await api.changes.listChanges({ parentPath: org.path, pageSize: 10 });
     const asOfTime = changes.find((change) => change.revision === revision)?.time;
     await expect.poll(() => place.may(bob, web)).toBe(false);

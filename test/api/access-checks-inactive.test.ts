@@ -2,6 +2,7 @@
 import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessPlace, startInstance as permission } from "../support/access-place.ts";
+import { createBeforeEnd } from "../support/create-before-end.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { overFirst } from "../support/transports.ts";
@@ -12,8 +13,6 @@ beforeAll(async () => {
 });
 
 const hourMs = 3_600_000;
-/** Longer than what ends takes to be created, also on a busy machine. */
-const soonMs = 10_000;
 
 const given = { rolePath: "/roles/admin", groupPaths: [] as string[], begins: undefined, ended: undefined };
 
@@ -74,16 +73,20 @@ describe.each(["still stored", "removed"])(
 
     test("are named with their ends", async () => {
       const { url, operatorKey } = own ?? server;
-      const place = await createAccessPlace("gRPC", url, operatorKey);
-      const { api, alice, bob, org, sre, web, grant } = place;
-      const end = Date.now() + soonMs;
-      const expireTime = timestampFromMs(end);
-      const ofBob = await grant(web, bob, "/roles/admin", { expireTime });
-      const ofSre = await grant(org.path, sre, "/roles/admin", { expireTime });
-      const staff = await api.groups.createGroup({ parentPath: org.path, group: { name: "staff" } });
-      const ofStaff = await grant(web, staff.path, "/roles/admin");
-      const groupMember = { memberPath: alice, expireTime };
-      await api.groupMembers.createGroupMember({ parentPath: staff.path, groupMember });
+      const { created, expireTime } = await createBeforeEnd(async (soon) => {
+        const place = await createAccessPlace("gRPC", url, operatorKey);
+        const { api, alice, bob, org, sre, web, grant } = place;
+        const ofBob = await grant(web, bob, "/roles/admin", { expireTime: soon });
+        const ofSre = await grant(org.path, sre, "/roles/admin", { expireTime: soon });
+        const staff = await api.groups.createGroup({ parentPath: org.path, group: { name: "staff" } });
+        const ofStaff = await grant(web, staff.path, "/roles/admin");
+        const groupMember = { memberPath: alice, expireTime: soon };
+        await api.groupMembers.createGroupMember({ parentPath: staff.path, groupMember });
+        return { place, staff, ofBob, ofSre, ofStaff };
+      });
+      const { place, staff, ofBob, ofSre, ofStaff } = created;
+      const { api, alice, bob, org, sre, web } = place;
+      const end = timestampDate(expireTime).getTime();
       const inactive = (subjectPath: string, resourcePath = web) => inactiveGrants(place, subjectPath, resourcePath);
       const removed = async () => {
         const { changes } = await api.changes.listChanges({ parentPath: org.path, filter: "type = EXPIRED" });

@@ -8,6 +8,7 @@ import { required } from "../../src/errors/required.ts";
 import { openCompany } from "../access/callers.ts";
 import { type AccessPlace, createAccessPlace } from "../support/access-place.ts";
 import { type Api, uniqueName } from "../support/api.ts";
+import { createBeforeEnd } from "../support/create-before-end.ts";
 import { failureOf } from "../support/failure.ts";
 import { createRandomHistory } from "../support/random-history.ts";
 import { type StatesOfOrgs, openStates } from "../support/keep-states.ts";
@@ -135,21 +136,22 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   });
 
   test("what had expired by a time is there until then", async () => {
-    const place = await createAccessPlace(protocol, server.url, server.operatorKey);
-    const { api, bob, sre, web } = place;
-    const expireTime = timestampFromDate(new Date(Date.now() + 5_000));
-    const binding = await place.grant(web, bob, "/roles/editor", { expireTime });
-    const groupMember = { memberPath: bob, expireTime };
-    const { path } = await api.groupMembers.createGroupMember({ parentPath: sre, groupMember });
-    const asOfRevision = await headOf(place);
+    const { created, expireTime, lastTime } = await createBeforeEnd(async (end) => {
+      const place = await createAccessPlace(protocol, server.url, server.operatorKey);
+      const { api, bob, sre, web } = place;
+      const binding = await place.grant(web, bob, "/roles/editor", { expireTime: end });
+      const groupMember = { memberPath: bob, expireTime: end };
+      const { path } = await api.groupMembers.createGroupMember({ parentPath: sre, groupMember });
+      return { api, sre, web, binding, path, asOfRevision: await headOf(place) };
+    });
+    const { api, sre, web, binding, path, asOfRevision } = created;
     const bindingsAt = async (asked: object) =>
       (await api.roleBindings.listRoleBindings({ parentPath: web, ...asked })).roleBindings.map((each) => each.path);
     const membersAt = async (asked: object) =>
       (await api.groupMembers.listGroupMembers({ parentPath: sre, ...asked })).members.map((each) => each.path);
     await expect.poll(() => bindingsAt({})).toEqual([]);
     await expect.poll(() => membersAt({})).not.toContain(path);
-    const before = timestampFromDate(new Date(Number(expireTime.seconds) * 1000 - 100));
-    for (const asked of [{ asOfRevision }, { asOfTime: before }]) {
+    for (const asked of [{ asOfRevision }, { asOfTime: lastTime }]) {
       expect(await bindingsAt(asked)).toEqual([binding]);
       expect(await membersAt(asked)).toContain(path);
     }

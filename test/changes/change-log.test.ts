@@ -2,11 +2,12 @@
 import { sql as statement } from "kysely";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { createPartitions, dropPartitions } from "../../src/database/partitions.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { createBeforeEnd } from "../support/create-before-end.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -156,28 +157,31 @@ describe("an entry", () => {
   });
 
   test("is written for expired resources, with the time of expiry", async () => {
-    const { path: parentPath, id } = await newOrg();
-    // Later than all that ends then is created, also on a busy machine.
-    const end = new Date(Date.now() + 15_000);
-    const expireTime = timestampFromDate(end);
-    const member = await api.members.createMember({ parentPath, member: { name: "alice" } });
-    const group = await api.groups.createGroup({ parentPath, group: { name: "sre" } });
-    const groupMember = { memberPath: member.path, expireTime };
-    await api.groupMembers.createGroupMember({ parentPath: group.path, groupMember });
-    const roleBinding = { name: "b", subjectPath: member.path, rolePath: "/roles/viewer", expireTime };
-    await api.roleBindings.createRoleBinding({ parentPath, roleBinding });
-    await api.members.createMember({
-      parentPath,
-      member: { name: "bob", state: 1, invitationExpireTime: expireTime },
+    const { created, expireTime: end } = await createBeforeEnd(async (expireTime) => {
+      const org = await newOrg();
+      const { path: parentPath } = org;
+      const member = await api.members.createMember({ parentPath, member: { name: "alice" } });
+      const group = await api.groups.createGroup({ parentPath, group: { name: "sre" } });
+      const groupMember = { memberPath: member.path, expireTime };
+      await api.groupMembers.createGroupMember({ parentPath: group.path, groupMember });
+      const roleBinding = { name: "b", subjectPath: member.path, rolePath: "/roles/viewer", expireTime };
+      await api.roleBindings.createRoleBinding({ parentPath, roleBinding });
+      await api.members.createMember({
+        parentPath,
+        member: { name: "bob", state: 1, invitationExpireTime: expireTime },
+      });
+      await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "ci", expireTime } });
+      return org;
     });
-    await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "ci", expireTime } });
+    const { id } = created;
     const ended = async () =>
       (await lines(id))
         .filter(({ method }) => method === "tenantry/purge")
         .map((line) => String(line["resource_type"]));
     await expect.poll(ended).toHaveLength(4);
     expect((await ended()).toSorted()).toEqual(["ApiKey", "GroupMember", "Member", "RoleBinding"]);
-    for (const line of (await lines(id)).slice(-4)) expect(line).toMatchObject({ end_time: end, actor_id: null });
+    for (const line of (await lines(id)).slice(-4))
+      expect(line).toMatchObject({ end_time: timestampDate(end), actor_id: null });
   });
 });
 

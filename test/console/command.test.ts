@@ -116,11 +116,22 @@ function requestsOf(method: DescMethod): readonly Message[] {
 }
 
 /** What a shell gives a program, and writes to its standard input. */
-function shellWords(command: string): { readonly words: readonly string[]; readonly input: string } {
+interface ShellWords {
+  readonly words: readonly string[];
+  readonly input: string;
+}
+
+/** Gives one shell all commands, because to start one takes longer than what it does. */
+function shellWords(commands: readonly string[]): readonly ShellWords[] {
   const program = String.raw`tenantry() { printf '%s\0' "$@"; printf '\0'; case " $* " in *" -f - "*) cat;; esac; }`;
-  const output = execFileSync("sh", ["-c", `${program}\n${command}`], { encoding: "utf8" });
-  const end = output.indexOf("\0\0");
-  return { words: output.slice(0, end).split("\0"), input: output.slice(end + 2) };
+  const script = commands.map((command) => `{\n${command}\n} </dev/null\n${String.raw`printf '\001'`}`);
+  const output = execFileSync("sh", ["-s"], { input: [program, ...script, ""].join("\n"), encoding: "utf8" });
+  const all = output.split("\u0001").slice(0, -1);
+  expect(all).toHaveLength(commands.length);
+  return all.map((each) => {
+    const end = each.indexOf("\0\0");
+    return { words: each.slice(0, end).split("\0"), input: each.slice(end + 2) };
+  });
 }
 
 /** A call as it can be compared: pages are the business of a program, and so are ids of requests and the order of what is sent. */
@@ -160,25 +171,27 @@ test("the command for a call makes it, with every method and field", async () =>
     env: { TENANTRY_URL: service.url, TENANTRY_API_KEY: "key" },
     isTerminal: false,
   });
-  const byApi = new Set<string>();
-  let compared = 0;
-  for (const method of methods) {
-    for (const request of requestsOf(method)) {
+  const calls = methods.flatMap((method) =>
+    requestsOf(method).map((request) => {
       const call: RestCall = required(restCallOf(method, request));
-      const command = required(commandOf(contract, call));
-      if (command.includes("tenantry api ")) byApi.add(method.name);
-      const { words, input } = shellWords(command);
-      got = undefined;
-      const { stderr } = await terminal.run([...words, ...(command.includes("tenantry delete ") ? ["--yes"] : [])], {
-        input,
-      });
-      expect({ command, stderr, got }).toMatchObject({
-        got: comparable(call.verb, call.path, queryOf(call.rest), call.body),
-      });
-      compared++;
-    }
+      return { method, call, command: required(commandOf(contract, call)) };
+    }),
+  );
+  const typed = shellWords(calls.map(({ command }) => command));
+  for (const [index, { call, command }] of calls.entries()) {
+    const { words, input } = required(typed[index]);
+    got = undefined;
+    const { stderr } = await terminal.run([...words, ...(command.includes("tenantry delete ") ? ["--yes"] : [])], {
+      input,
+    });
+    expect({ command, stderr, got }).toMatchObject({
+      got: comparable(call.verb, call.path, queryOf(call.rest), call.body),
+    });
   }
-  expect(compared).toBeGreaterThan(200);
+  expect(calls.length).toBeGreaterThan(200);
+  const byApi = new Set(
+    calls.filter(({ command }) => command.includes("tenantry api ")).map(({ method }) => method.name),
+  );
   // What has a command of its own with other arguments, or a value that no flag gives.
   expect([...byApi].toSorted()).toMatchInlineSnapshot(`
     [
@@ -202,7 +215,7 @@ test.each(["nice\u0003\ntouch pwned; #", "\u001b[201~\u0003touch pwned", "\u202e
     const command = required(commandOf(contract, call));
     expect(command).toMatch(/^printf %s .*u[0-9a-f]{4}.* \| tenantry api PATCH /);
     expect(`${command} ${curlOf(call, "https://iam.example.com")}`).not.toMatch(/\p{C}/u);
-    expect(JSON.parse(shellWords(command).input)).toEqual({ description });
+    expect(JSON.parse(required(shellWords([command])[0]).input)).toEqual({ description });
     const list = create(listMembers.input, { parentPath: "/orgs/acme", filter: description });
     expect(commandOf(contract, required(restCallOf(listMembers, list)))).toBeUndefined();
   },

@@ -1,11 +1,11 @@
 // Tests what ends a stream of changes: whatever ends the right to see them, or the credential, and nothing is sent after that.
 import { createClient } from "@connectrpc/connect";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { decodeJwt } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { endOfNext } from "../../src/changes/revision.ts";
 import { createApi, uniqueName } from "../support/api.ts";
+import { createBeforeEnd } from "../support/create-before-end.ts";
 import { failureOf } from "../support/failure.ts";
 import { rounds } from "../support/rounds.ts";
 import { openSqlClient } from "../support/sql.ts";
@@ -114,20 +114,23 @@ describe.each([
 
 test("a stream ends when its API key expires, and when a role binding does", async () => {
   const [{ url }] = place.servers;
-  const member = await createTokenMember(place.api, org, "owner");
-  const expireTime = timestampFromMs(Date.now() + 15_000);
-  const key = await place.api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "short", expireTime } });
-  const byKey = watchLog(createApi("gRPC", url, key.secret), { parentPath: org });
-  await byKey.until(isSynced);
-  const other = await createTokenMember(place.api, org, "owner");
-  await deleteBindings(other);
-  const roleBinding = { name: uniqueName("short"), rolePath: "/roles/owner", subjectPath: other.path };
-  await place.api.roleBindings.createRoleBinding({
-    parentPath: org,
-    roleBinding: { ...roleBinding, expireTime: timestampFromMs(Date.now() + 15_000) },
+  const openSynced = async (key: string | undefined): Promise<Watch> => {
+    const watch = watchLog(createApi("gRPC", url, key), { parentPath: org });
+    await watch.until(isSynced);
+    return watch;
+  };
+  const { created: byKey } = await createBeforeEnd(async (expireTime) => {
+    const { path: parentPath } = await createTokenMember(place.api, org, "owner");
+    const key = await place.api.apiKeys.createApiKey({ parentPath, apiKey: { name: "short", expireTime } });
+    return openSynced(key.secret);
   });
-  const byRole = watchLog(createApi("gRPC", url, other.key), { parentPath: org });
-  await byRole.until(isSynced);
+  const { created: byRole } = await createBeforeEnd(async (expireTime) => {
+    const other = await createTokenMember(place.api, org, "owner");
+    await deleteBindings(other);
+    const roleBinding = { name: uniqueName("short"), rolePath: "/roles/owner", subjectPath: other.path, expireTime };
+    await place.api.roleBindings.createRoleBinding({ parentPath: org, roleBinding });
+    return openSynced(other.key);
+  });
   expect(await failureOf(byKey.ended)).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID" });
   expect(await failureOf(byRole.ended)).toMatchObject({ code: "PermissionDenied" });
 });

@@ -7,6 +7,7 @@ import { OrgFilesService } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { nextRevision } from "../../src/changes/revision.ts";
+import { createBeforeEnd } from "../support/create-before-end.ts";
 import { failureOf } from "../support/failure.ts";
 import { createProvidedType } from "../support/provided-type.ts";
 import { rounds } from "../support/rounds.ts";
@@ -173,17 +174,19 @@ describe("a rollback", () => {
   });
 
   test("leaves ended what has ended since, and an invitation accepted", async () => {
-    const { company, owner, org, head, plan, rollback } = await open();
-    const ann = await company.join("ann");
-    const invitationExpireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
-    await owner.members.createMember({ parentPath: org, member: { name: "ivy", invitationExpireTime } });
-    // It is still there when the head is read, also on a busy machine.
-    const expireTime = timestampFromDate(new Date(Date.now() + 10_000));
-    await owner.roleBindings.createRoleBinding({
-      parentPath: org,
-      roleBinding: { name: "soon", rolePath: "/roles/viewer", subjectPath: ann.path, expireTime },
+    const { created } = await createBeforeEnd(async (expireTime) => {
+      const opened = await open();
+      const { company, owner, org, head } = opened;
+      const ann = await company.join("ann");
+      const invitationExpireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
+      await owner.members.createMember({ parentPath: org, member: { name: "ivy", invitationExpireTime } });
+      await owner.roleBindings.createRoleBinding({
+        parentPath: org,
+        roleBinding: { name: "soon", rolePath: "/roles/viewer", subjectPath: ann.path, expireTime },
+      });
+      return { ...opened, revision: await head() };
     });
-    const revision = await head();
+    const { owner, org, plan, rollback, revision } = created;
     await owner.members.activateMember({ path: `${org}/members/ivy` });
     await expect
       .poll(async () => (await failureOf(owner.roleBindings.getRoleBinding({ path: `${org}/roleBindings/soon` }))).code)

@@ -3,11 +3,24 @@ import pg from "pg";
 
 type Row = Record<string, unknown>;
 
+/**
+ * What servers write beside calls, seconds later: refused calls, what gave a permission and that this is recorded, who listens for changes,
+ * and deliveries with their places in the logs.
+ */
+const besideCalls = new Set([
+  "access_events",
+  "access_uses",
+  "use_recording",
+  "log_listeners",
+  "webhook_deliveries",
+  "webhook_logs",
+]);
+
 export interface SqlClient {
   query(text: string, values?: unknown[]): Promise<Row[]>;
   /**
-   * Returns the number of rows in each table, and a checksum of their versions. Both stay the same if nothing is written.
-   * The time of the last use of API keys is excluded, because any call can change it.
+   * Returns the number of rows in each table, and a checksum of their versions. Both stay the same if no call writes anything.
+   * What a server writes beside calls is excluded: tables, and the time of the last use of API keys.
    */
   summarise(): Promise<Row>;
   /** Returns the tables with a row that contains this text; bytes are searched as hexadecimal digits. */
@@ -28,8 +41,7 @@ export async function openSqlClient(databaseUrl: string): Promise<SqlClient> {
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
   );
   const tables = found.map(({ name }) => String(name));
-  // Refused calls, and what gave a permission, are written beside calls, some seconds later.
-  const ofCalls = tables.filter((table) => !["access_events", "access_uses"].includes(table));
+  const ofCalls = tables.filter((table) => !besideCalls.has(table));
   const columns = ofCalls.map((table) => {
     const name = pg.escapeIdentifier(table);
     return `(select count(*) || ' rows, ' || coalesce(sum(${versionIn(table)}), 0) from ${name} t) as ${name}`;

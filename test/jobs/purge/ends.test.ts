@@ -1,9 +1,10 @@
 // Tests that what ends by itself is an entry of the log when it ends, and not when the next run of the job comes.
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, test } from "vitest";
 import { Change_Type } from "../../../gen/iam/v1alpha/change_pb.ts";
 import { Member_State } from "../../../gen/iam/v1alpha/member_pb.ts";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
+import { createBeforeEnd } from "../../support/create-before-end.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 
 /** No run comes while a test runs, but for those that follow an end. */
@@ -17,15 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Later than all that ends then is created, also on a busy machine. */
-const soon = () => timestampFromMs(Date.now() + 15_000);
-
 /** Creates something of each kind that ends soon, in an org of its own. Returns the path of the org. */
-async function createEnding(on: Api): Promise<string> {
+async function createEnding(on: Api, expireTime: Timestamp): Promise<string> {
   const { path: parentPath } = await on.orgs.createOrg({ org: { name: uniqueName("ending") } });
   const member = await on.members.createMember({ parentPath, member: { name: "alice" } });
   const group = await on.groups.createGroup({ parentPath, group: { name: "devs" } });
-  const expireTime = soon();
   await on.groupMembers.createGroupMember({
     parentPath: group.path,
     groupMember: { memberPath: member.path, expireTime },
@@ -53,7 +50,7 @@ const kinds = ["ApiKey", "GroupMember", "Member", "RoleBinding"];
 test.concurrent("a membership, a role binding, a key and an invitation are entries when they end, with the time of their end", async ({
   expect: expectHere,
 }) => {
-  const parentPath = await createEnding(api);
+  const { created: parentPath } = await createBeforeEnd((end) => createEnding(api, end));
   await expectHere.poll(() => expired(api, parentPath)).toEqual(kinds);
   const { changes } = await api.changes.listChanges({ parentPath, filter: "type = EXPIRED" });
   for (const change of changes) {
@@ -71,9 +68,12 @@ test.concurrent("a server that has started knows what ends from the database", a
   const idle = await startTestServer();
   onFinished(() => idle.close());
   const other = createApi("gRPC", idle.url, idle.operatorKey);
-  const parentPath = await createEnding(other);
-  const started = await startTestServer({ purgeIntervalMs, databaseUrl: idle.databaseUrl });
-  onFinished(() => started.close());
+  const { created: parentPath } = await createBeforeEnd(async (end) => {
+    const path = await createEnding(other, end);
+    const started = await startTestServer({ purgeIntervalMs, databaseUrl: idle.databaseUrl });
+    onFinished(() => started.close());
+    return path;
+  });
   await expectHere.poll(() => expired(other, parentPath)).toEqual(kinds);
 });
 
@@ -83,9 +83,9 @@ test.concurrent("a server that looks meanwhile knows what another one has writte
 }) => {
   const writer = await startTestServer();
   onFinished(() => writer.close());
-  const other = await startTestServer({ purgeIntervalMs: 4_000, databaseUrl: writer.databaseUrl });
+  const other = await startTestServer({ purgeIntervalMs: 500, databaseUrl: writer.databaseUrl });
   onFinished(() => other.close());
   const onWriter = createApi("gRPC", writer.url, writer.operatorKey);
-  const parentPath = await createEnding(onWriter);
+  const { created: parentPath } = await createBeforeEnd((end) => createEnding(onWriter, end));
   await expectHere.poll(() => expired(onWriter, parentPath)).toEqual(kinds);
 });
