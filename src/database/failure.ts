@@ -41,6 +41,8 @@ const passingMessages = [
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StandbyError) return true;
+  // With the code of a connection that failed, but it fails each time.
+  if (isRefusedByPooler(error)) return false;
   if (error instanceof pg.DatabaseError)
     return passing.some((code) => error.code?.startsWith(code)) || isHeadMoved(error);
   // A host with several addresses, all of which are unreachable.

@@ -1,6 +1,6 @@
 // Tests a server that serves with one role and migrates with another, each with a URL of its own: the roles that docs/operating.md makes.
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -46,6 +46,7 @@ async function startWithRoles() {
   await run("postgres", first, "postgres");
   await run("postgres", inDatabase);
   return {
+    folder,
     run,
     urls: { databaseUrl: urlOf(runtime), migrationDatabaseUrl: urlOf(owner) },
     async stop() {
@@ -94,6 +95,35 @@ describe.skipIf(!hasDebianPostgres)("with the roles of docs/operating.md", () =>
     const server = await startTestServer(urls);
     await server.close();
     expect(problemsOf(server)).toEqual([]);
+  });
+
+  test("a restore looks at the rights of both roles before it loads anything", async () => {
+    const { run, urls } = place;
+    const [whole, cut] = [join(place.folder, "whole.dump"), join(place.folder, "cut.dump")];
+    const env = { DATABASE_URL: urls.databaseUrl, TENANTRY_MIGRATION_DATABASE_URL: urls.migrationDatabaseUrl };
+    const data = { TENANTRY_DATA: join(place.folder, "data") };
+    await (await startTestServer(urls)).close();
+    await runTenantry(["dump", whole], { env: { ...env, ...data } });
+    await writeFile(cut, (await readFile(whole)).subarray(0, -100));
+    await run("postgres", `create database restored owner ${owner}`, "postgres");
+    await run("postgres", readStatements()[1], "restored");
+    const at = (url: string): string => url.replace(/tenantry$/, "restored");
+    const restored = {
+      DATABASE_URL: at(urls.databaseUrl),
+      TENANTRY_MIGRATION_DATABASE_URL: at(urls.migrationDatabaseUrl),
+      ...data,
+    };
+    const restore = async (file: string, settings: Record<string, string>) =>
+      (await runTenantry(["restore", file, "--other-secret-keys"], { env: settings })).stderr;
+
+    const ofRuntime = { DATABASE_URL: restored.DATABASE_URL, ...data };
+    expect(await restore(cut, ofRuntime)).toContain("the role tenantry may create no tables in the schema public");
+    await run(owner, `alter default privileges in schema public revoke update on tables from ${runtime}`, "restored");
+    const refused = await restore(cut, restored);
+    expect(refused).toContain("the role tenantry of DATABASE_URL may not read and write access_events");
+    await run(owner, /run: (.*)/.exec(refused)?.[1] ?? "", "restored");
+    expect(await restore(cut, restored)).toContain("the dump is damaged or cut off");
+    expect(await restore(whole, restored)).toBe("");
   });
 
   test("a server migrates and keeps partitions as the owner, and serves with a role that may not change the schema", async () => {
