@@ -91,6 +91,19 @@ export function createAccessRequestRules(dependencies: RoleDependencies): Rules 
   };
 }
 
+/**
+ * Reports whether somebody can grant roles on what requests in a list are about. Who asks chooses on how many projects that is decided, so
+ * what costs more than the conditions of one request may is left out, and the rest is listed.
+ */
+async function maySeeOf(holds: Holds, scope: Parameters<typeof mayGrant>[1]): Promise<boolean> {
+  try {
+    return await mayGrant(holds, scope);
+  } catch (error) {
+    if (error instanceof ServiceError && error.reason === "LIMIT_EXCEEDED") return false;
+    throw error;
+  }
+}
+
 /** Returns the id of the author, which must be a member of the org: nobody else can be granted roles there by a request. */
 function requireMember({ author, org }: OrgTransaction): string {
   if (author.actorId !== null && author.actorOrgId === org.id) return author.actorId;
