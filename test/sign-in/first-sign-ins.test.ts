@@ -114,7 +114,7 @@ describe("when the database fails after what a person came with is used up", () 
     await failInserts("members");
     const back = await signIn(openId.person, own);
     expect([back.status, back.session]).toEqual([503, undefined]);
-    expect(back.text).toContain("the service could not finish this in time; sign in again</p>");
+    expect(back.text).toContain("the database cannot be reached or is too busy; sign in again</p>");
     expect(back.text).toContain(`name="provider" value="${own.id}"`);
   });
 
@@ -134,7 +134,7 @@ describe("when the database fails after what a person came with is used up", () 
     const body = new URLSearchParams({ code });
     const response = await fetch(`${url}/sign-in/code`, { method: "POST", body, headers: ofPage });
     expect(response.status).toBe(503);
-    expect(await response.text()).toContain("in time; the code is used up: sign in with another one</p>");
+    expect(await response.text()).toContain("too busy; the code is used up: sign in with another one</p>");
   });
 });
 

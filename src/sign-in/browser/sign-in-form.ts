@@ -56,9 +56,9 @@ export async function afterUse<Result>(remedy: string, run: () => Promise<Result
   try {
     return await run();
   } catch (thrown) {
-    const { error, headers } = toOAuthError(thrown);
+    const { error, message, headers } = toOAuthError(thrown);
     if (error !== "temporarily_unavailable") throw thrown;
-    throw new OAuthError(error, `the service could not finish this in time; ${remedy}`, headers);
+    throw new OAuthError(error, `${message.replace(/; try again$/, "")}; ${remedy}`, headers);
   }
 }
 
