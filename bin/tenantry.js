@@ -22,7 +22,8 @@ function adviceFor(platform) {
 
 /** Says what a checkout lacks that was installed without all of its packages. Anything else is an error of the program. */
 function explain(error) {
-  if (!isCheckout || error.code !== "ERR_MODULE_NOT_FOUND" || error.message.indexOf("Cannot find package ") !== 0) throw error;
+  if (!isCheckout || error.code !== "ERR_MODULE_NOT_FOUND" || error.message.indexOf("Cannot find package ") !== 0)
+    throw error;
   console.error(
     "tenantry does not start from this checkout: the packages of its development are not installed. " +
       'Run "npm ci", without --omit=dev; or install the package that "npm pack" writes, which needs none of them.',

@@ -52,7 +52,8 @@ describe("a file is refused at each place that is wrong", () => {
       {
         "org_file.members[0].type": 'must be one of USER, APPLICATION, got "ROBOT"',
         'org_file.members[0].labels["site"]': "must be a string, got number",
-        "org_file.groups[0].members[0].expire_time": 'must be a time in RFC 3339, such as "2030-01-31T12:00:00Z", got "soon"',
+        "org_file.groups[0].members[0].expire_time":
+          'must be a time in RFC 3339, such as "2030-01-31T12:00:00Z", got "soon"',
         "org_file.roles[0].permissions[1]": "must be a string, got object",
       },
     ],

@@ -26,7 +26,11 @@ beforeAll(async () => {
 afterAll(() => rm(checkout, { recursive: true, force: true }));
 
 test.each([
-  ["an older Node.js", ["--import", older], "Nothing is built, since that needs Node.js 22.18 or newer, and this is 20.20.2."],
+  [
+    "an older Node.js",
+    ["--import", older],
+    "Nothing is built, since that needs Node.js 22.18 or newer, and this is 20.20.2.",
+  ],
   ["a Node.js that builds", [], "The dependencies of development are left out, so nothing is built"],
 ])("the build says with a sentence what is left out, with %s", async (_, options, sentence) => {
   const { stdout, stderr } = await run(process.execPath, [...options, join(checkout, "scripts/prepare.js")]);
@@ -38,6 +42,8 @@ test.each(["serve", "list"])("the command %s says what to run", async (command) 
   const ran = run(process.execPath, [join(checkout, "bin/tenantry.js"), command]);
   await expect(ran).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^tenantry does not start from this checkout: .* Run "npm ci", without --omit=dev; .*\n$/) as string,
+    stderr: expect.stringMatching(
+      /^tenantry does not start from this checkout: .* Run "npm ci", without --omit=dev; .*\n$/,
+    ) as string,
   });
 });

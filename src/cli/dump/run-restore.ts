@@ -121,7 +121,8 @@ export async function restoreDump(
 
 /** Which tables a dump of another version has is known once its migrations are applied. */
 function isOfThisVersion(manifest: Manifest | undefined): boolean {
-  return new Set(manifest?.migrations).symmetricDifference(new Set(Object.keys(migrations))).size === 0;
+  const [applied, known] = [new Set(manifest?.migrations), Object.keys(migrations)];
+  return applied.size === known.length && known.every((name) => applied.has(name));
 }
 
 function describeOrigin(manifest: Manifest | undefined): string {
