@@ -82,7 +82,7 @@ describe("a run", () => {
     await fillOrg(fixture, small, { members: 1, keysPerMember: 1, groups: 1, membersPerGroup: 1 });
     await fixture.query(sql`update group_members set expire_time =
       now() - case org_id when ${large.id}::uuid then interval '1 hour' else interval '1 minute' end`);
-    await fixture.query(sql`update api_keys set expire_time = now() - interval '1 minute'`);
+    await fixture.query(sql`update api_keys set expire_time = now() - interval '1 minute' where org_id = ${small.id}`);
     const steps: PurgeStep[] = [];
     await fixture.createJob({ rowsPerStep: 2, onStep: (step) => steps.push(step) }).runOnce();
     const rowsOf = ({ id }: { id: string }, of: readonly PurgeStep[]) =>
