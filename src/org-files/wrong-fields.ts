@@ -10,7 +10,7 @@ import {
 import { describe, isObject, quote } from "./json-values.ts";
 
 /** A field below an entry, `labels["env"]` or `events[2]`, and the rule with what would be accepted. */
-export type WrongField = readonly [field: string, problem: string];
+type WrongField = readonly [field: string, problem: string];
 
 /** Returns the fields that cannot be decoded. */
 export function findWrongFields(schema: DescMessage, fields: JsonObject): readonly WrongField[] {

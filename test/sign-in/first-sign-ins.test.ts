@@ -106,7 +106,10 @@ describe("when the database fails after what a person came with is used up", () 
     await sql.query(`create or replace function fail_insert() returns trigger language plpgsql as
       $$ begin raise exception 'out of memory' using errcode = '53200'; end $$`);
     await sql.query(`create trigger fail before insert on ${table} execute function fail_insert()`);
-    onTestFinished(() => sql.query(`drop trigger fail on ${table}`).then(() => undefined));
+    onTestFinished(async () => {
+      await sql.query(`drop trigger fail on ${table}`);
+      await sql.close();
+    });
   }
 
   test("somebody from a provider is told to sign in again, with the way to do that", async () => {

@@ -17,7 +17,7 @@ export interface PurgeStep extends Removed {
   readonly scope: string;
 }
 
-export interface PurgeRun {
+interface PurgeRun {
   /** Reports whether to stop. Called between transactions. */
   readonly isOver: () => boolean;
   /** Called after each transaction. */
@@ -26,7 +26,7 @@ export interface PurgeRun {
   readonly onFailure: (kind: PurgeKind, scope: string, error: unknown) => void;
 }
 
-export interface PurgeTurns {
+interface PurgeTurns {
   /**
    * Gives each task a turn.
    *
