@@ -115,7 +115,8 @@ describe("when the database fails after what a person came with is used up", () 
   test("somebody from a provider is told to sign in again, with the way to do that", async () => {
     become();
     await failInserts("members");
-    const back = await signIn(openId.person, own);
+    const { url, cookie } = await start(own.id, { org: org.split("/")[2] ?? "" });
+    const back = await comeBack(await passThrough(url, own.redirectUri), cookie);
     expect([back.status, back.session]).toEqual([503, undefined]);
     expect(back.text).toContain("the database cannot be reached or is too busy; sign in again</p>");
     expect(back.text).toContain(`name="provider" value="${own.id}"`);
