@@ -3,13 +3,13 @@
 import { existsSync } from "fs";
 import * as module from "module";
 import { fileURLToPath, pathToFileURL } from "url";
+import { isOldNode, requiredNode } from "./required-node.js";
 
-var required = [22, 18];
-var version = process.versions.node.split(".").map(Number);
+var isCheckout = existsSync(new URL("../src", import.meta.url));
 
 /** Says how to get a Node.js that is new enough. */
 function adviceFor(platform) {
-  if (existsSync(new URL("../src", import.meta.url))) {
+  if (isCheckout) {
     return 'After "npm ci", "npm start" and "npm run tenantry -- <command>" use the Node.js that came with it where there is one.';
   }
   if (platform !== "linux") return "Install a newer one.";
@@ -20,10 +20,21 @@ function adviceFor(platform) {
   );
 }
 
-if (version[0] < required[0] || (version[0] === required[0] && version[1] < required[1])) {
+/** Says what a checkout lacks that was installed without all of its packages. Anything else is an error of the program. */
+function explain(error) {
+  if (!isCheckout || error.code !== "ERR_MODULE_NOT_FOUND" || error.message.indexOf("Cannot find package ") !== 0)
+    throw error;
+  console.error(
+    "tenantry does not start from this checkout: the packages of its development are not installed. " +
+      'Run "npm ci", without --omit=dev; or install the package that "npm pack" writes, which needs none of them.',
+  );
+  process.exitCode = 1;
+}
+
+if (isOldNode) {
   console.error(
     "tenantry needs Node.js " +
-      required.join(".") +
+      requiredNode +
       " or newer; this is " +
       process.versions.node +
       " (" +
@@ -40,5 +51,6 @@ if (version[0] < required[0] || (version[0] === required[0] && version[1] < requ
       var program = finder.programOf(process.argv.slice(2));
       return finder.findProgram(fileURLToPath(new URL("..", import.meta.url)), program);
     })
-    .then((program) => import(pathToFileURL(program).href));
+    .then((program) => import(pathToFileURL(program).href))
+    .catch(explain);
 }

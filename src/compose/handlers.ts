@@ -96,7 +96,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     webhookNetworks,
     logDays: { kept: settings.changeLogDays, held: settings.heldLogDays },
     sendToWebhook: traceSends("webhook delivery", createSendToWebhook(webhookNetworks), parts.tracing),
-    sendToStream: createSendToStream(webhookNetworks),
+    sendToStream: traceSends("event stream delivery", createSendToStream(webhookNetworks), parts.tracing),
     signingKeys,
     issuer,
     signalCounts: createSignalCounts(),

@@ -41,8 +41,11 @@ const passingMessages = [
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StandbyError) return true;
-  if (error instanceof pg.DatabaseError)
-    return passing.some((code) => error.code?.startsWith(code)) || isHeadMoved(error);
+  if (error instanceof pg.DatabaseError) {
+    const mayPass = passing.some((code) => error.code?.startsWith(code)) || isHeadMoved(error);
+    // It has the code of a connection that failed, and fails each time.
+    return mayPass && !isRefusedByPooler(error);
+  }
   // A host with several addresses, all of which are unreachable.
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isDatabaseUnavailable);
   const { code = "", syscall = "" } = error as NodeJS.ErrnoException;

@@ -11,16 +11,17 @@ interface Role {
 /**
  * Checks that the role of a server may read and write all tables. That of a partition is asked of the table which it is a part of.
  *
- * @param owner the role that owns them.
+ * @param served the role of the server.
+ * @param owner the role that owns the tables.
  * @throws Error with the statements that let it.
  */
-export async function requireTableRights(db: Kysely<Schema>, owner: string): Promise<void> {
+export async function requireTableRights(db: Kysely<Schema>, served: string, owner: string): Promise<void> {
+  const may = (right: string) => sql`has_table_privilege(${served}::name, oid, ${right})`;
   const { rows } = await sql<Role>`
-    select quote_ident(current_user) as role, quote_ident(current_schema()) as schema, array(
+    select quote_ident(${served}) as role, quote_ident(current_schema()) as schema, array(
       select relname::text from pg_class
       where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
-        and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
-          and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
+        and not (${may("select")} and ${may("insert")} and ${may("update")} and ${may("delete")})
       order by relname
     ) as tables`.execute(db);
   const [found] = rows;

@@ -143,7 +143,9 @@ async function connectTo(
         try {
           if (ownerUrl !== undefined) await requireSameDatabase(db, database);
           const migrated = await migrate(db, { logger, signal: stopping });
-          if (ownerUrl !== undefined) await requireTableRights(database.reads, await readRole(db));
+          if (ownerUrl !== undefined) {
+            await requireTableRights(db, await readRole(database.reads), await readRole(db));
+          }
           return migrated;
         } finally {
           await db.destroy();

@@ -1,16 +1,14 @@
 // Reads the entries of a file. A problem is told with its place (`org_file.groups[3].members[1]`), and reading goes on, so that all are told at once.
-import { type JsonObject, type JsonValue, type Message, fromJson } from "@bufbuild/protobuf";
+import { type DescMessage, type JsonObject, type JsonValue, type Message, fromJson } from "@bufbuild/protobuf";
 import { nearestNames } from "../errors/nearest-names.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { validateMessage } from "../validation/validate-message.ts";
 import { type FileType, fileFieldsOf, fileForms, nameFieldOf, secretFields, toFileMessage } from "./file-resources.ts";
+import { describe, isObject, quote } from "./json-values.ts";
+import { findWrongFields } from "./wrong-fields.ts";
 
 /** Tells a problem: the place, and the rule with what would be accepted. */
 export type Fail = (place: string, problem: string) => void;
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** How many unknown keys of an object are told one by one. */
 const maxUnknownKeys = 20;
@@ -101,7 +99,7 @@ export function readMessage(type: FileType, fields: JsonObject, place: string, f
   try {
     message = fromJson(schema, fields);
   } catch (error) {
-    fail(place, explainJson(error));
+    failEach(schema, fields, place, fail, error);
     return undefined;
   }
   try {
@@ -115,15 +113,9 @@ export function readMessage(type: FileType, fields: JsonObject, place: string, f
   return { message: kept, sent: Object.keys(fields).some((name) => secretFields.has(name)) ? message : kept };
 }
 
-/** The decoder says `cannot decode field iam.v1alpha.Member.labels from JSON: expected object`. */
-export function explainJson(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^cannot decode (?:message|field) [\w.]+\.(\w+) from JSON:? ?/, "has a wrong $1: ").slice(0, 300);
+/** Tells which fields cannot be decoded, or what the decoder says if each can by itself. */
+export function failEach(schema: DescMessage, fields: JsonObject, place: string, fail: Fail, error: unknown): void {
+  const wrong = findWrongFields(schema, fields);
+  for (const [field, problem] of wrong) fail(`${place}.${field}`, problem);
+  if (wrong.length === 0) fail(place, error instanceof Error ? error.message.slice(0, 300) : String(error));
 }
-
-export function describe(value: JsonValue): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "list" : typeof value;
-}
-
-export const quote = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);

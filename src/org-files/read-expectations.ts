@@ -10,7 +10,8 @@ import { CheckAccessRequestSchema } from "../../gen/iam/v1alpha/access_pb.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { validateMessage } from "../validation/validate-message.ts";
 import { nameInPaths } from "./names/name-in-paths.ts";
-import { type Fail, quote, readList, readText } from "./read-entry.ts";
+import { quote } from "./json-values.ts";
+import { type Fail, readList, readText } from "./read-entry.ts";
 
 export interface FileExpectation {
   /** As it is in the file. */

@@ -7,7 +7,8 @@ import { maxViolations, validateMessage } from "../validation/validate-message.t
 import { type EntryType, type FileResource, fileFieldsOf, inOrder, schemaOf, toFileMessage } from "./file-resources.ts";
 import { toLimitEntry } from "./limits.ts";
 import { type FileExpectation, readExpectations } from "./read-expectations.ts";
-import { type Fail, explainJson, quote, readMessage, readObject } from "./read-entry.ts";
+import { quote } from "./json-values.ts";
+import { type Fail, failEach, readMessage, readObject } from "./read-entry.ts";
 import { expectKey, sectionKeys } from "./file-sections.ts";
 import { type FileReader, sections } from "./read-sections.ts";
 import { maxResources, tooManyResources } from "./resource-limit.ts";
@@ -96,12 +97,13 @@ function readOrg({ org, ...all }: JsonObject, name: string, fail: Fail): Org {
     );
   }
   const fields = Object.fromEntries(Object.entries(all).filter(([key]) => !sectionKeys.includes(key)));
+  const written = { name, ...fields };
   try {
-    const message = fromJson(OrgSchema, { name, ...fields });
+    const message = fromJson(OrgSchema, written);
     validateMessage(OrgSchema, message, "org_file.");
     return toFileMessage(OrgSchema, message);
   } catch (error) {
-    if (!(error instanceof ServiceError)) fail("org_file", explainJson(error));
+    if (!(error instanceof ServiceError)) failEach(OrgSchema, written, "org_file", fail, error);
     else for (const { field, description } of error.violations) fail(field, description);
     return toFileMessage(OrgSchema, fromJson(OrgSchema, { name }));
   }

@@ -4,7 +4,8 @@ import { QuotaSchema } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { mapEntry } from "../errors/map-entry.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { validateMessage } from "../validation/validate-message.ts";
-import { type Fail, describe, isObject } from "./read-entry.ts";
+import { describe, isObject } from "./json-values.ts";
+import type { Fail } from "./read-entry.ts";
 
 /** What limits are added to. */
 interface QuotaReader {

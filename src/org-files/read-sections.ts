@@ -10,7 +10,8 @@ import { grantRoles, permissionsOfRole, strongestRole } from "./names/grant-role
 import { nameInPaths } from "./names/name-in-paths.ts";
 import { nameRoleBinding } from "./names/name-role-binding.ts";
 import { readQuota } from "./read-quota.ts";
-import { type Fail, isObject, quote, readEntry, readList, readObject, readText } from "./read-entry.ts";
+import { isObject, quote } from "./json-values.ts";
+import { type Fail, readEntry, readList, readObject, readText } from "./read-entry.ts";
 
 /** What reads parts of a file and adds what they stand for. */
 export interface FileReader {

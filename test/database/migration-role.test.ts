@@ -46,6 +46,7 @@ async function startWithRoles() {
   await run("postgres", first, "postgres");
   await run("postgres", inDatabase);
   return {
+    folder,
     run,
     urls: { databaseUrl: urlOf(runtime), migrationDatabaseUrl: urlOf(owner) },
     async stop() {
@@ -94,6 +95,36 @@ describe.skipIf(!hasDebianPostgres)("with the roles of docs/operating.md", () =>
     const server = await startTestServer(urls);
     await server.close();
     expect(problemsOf(server)).toEqual([]);
+  });
+
+  test("a restore looks at the rights of both roles before it loads anything", async () => {
+    const { run, urls } = place;
+    const file = join(place.folder, "service.dump");
+    const env = { DATABASE_URL: urls.databaseUrl, TENANTRY_MIGRATION_DATABASE_URL: urls.migrationDatabaseUrl };
+    const data = { TENANTRY_DATA: join(place.folder, "data") };
+    await (await startTestServer(urls)).close();
+    await runTenantry(["dump", file], { env: { ...env, ...data } });
+    await run("postgres", `create database restored owner ${owner}`, "postgres");
+    await run("postgres", readStatements()[1], "restored");
+    const at = (url: string): string => url.replace(/tenantry$/, "restored");
+    const restored = {
+      DATABASE_URL: at(urls.databaseUrl),
+      TENANTRY_MIGRATION_DATABASE_URL: at(urls.migrationDatabaseUrl),
+      ...data,
+    };
+    const restore = (settings: Record<string, string>) =>
+      runTenantry(["restore", file, "--other-secret-keys"], { env: settings });
+    const tables = () => run(owner, "select from pg_tables where schemaname = 'public'", "restored");
+
+    const ofRuntime = { DATABASE_URL: restored.DATABASE_URL, ...data };
+    expect((await restore(ofRuntime)).stderr).toContain("the role tenantry may create no tables in the schema public");
+    await run(owner, `alter default privileges in schema public revoke update on tables from ${runtime}`, "restored");
+    const { stderr: refused } = await restore(restored);
+    expect(refused).toContain("the role tenantry of DATABASE_URL may not read and write access_events");
+    expect(await tables()).toEqual([]);
+    await run(owner, /run: (.*)/.exec(refused)?.[1] ?? "", "restored");
+    expect((await restore(restored)).code).toBe(0);
+    expect(await tables()).not.toEqual([]);
   });
 
   test("a server migrates and keeps partitions as the owner, and serves with a role that may not change the schema", async () => {

@@ -1,7 +1,7 @@
 // Tests the service behind PgBouncer, which gives each transaction any of a few connections.
 import { expect, onTestFinished, test } from "vitest";
 import { sql } from "kysely";
-import { checkServer, openDatabase, openForMigration } from "../../src/database/database.ts";
+import { openForMigration } from "../../src/database/database.ts";
 import { migrations } from "../../src/database/migrations/all.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -102,20 +102,24 @@ async function useEverything(writer: Api, reader: Api, parentPath: string): Prom
   await watching;
 }
 
-test.skipIf(!hasPgBouncer)("a pooler that keeps no statements is refused at the start", async () => {
-  const databaseUrl = await startPooled(3);
-  const error: unknown = await startTestServer({ databaseUrl, preparedStatements: "pooled" }).then(
-    (server) => server.close(),
-    (reason: unknown) => reason,
-  );
-  expect(error).toMatchObject({
-    message: "Cannot use the database in DATABASE_URL.",
-    cause: {
-      message:
-        "a pooler in front of the database keeps no prepared statements: set max_prepared_statements of PgBouncer 1.21 or newer, or TENANTRY_PREPARED_STATEMENTS=off",
-    },
-  });
-});
+// With one connection, only one of two clients that use the same name could prepare a statement.
+test.skipIf(!hasPgBouncer).for([1, 3])(
+  "a pooler of %i that keeps no statements is refused at the start",
+  async (size) => {
+    const databaseUrl = await startPooled(size);
+    const error: unknown = await startTestServer({ databaseUrl, preparedStatements: "pooled" }).then(
+      (server) => server.close(),
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({
+      message: "Cannot use the database in DATABASE_URL.",
+      cause: {
+        message:
+          "a pooler in front of the database keeps no prepared statements: set max_prepared_statements of PgBouncer 1.21 or newer, or TENANTRY_PREPARED_STATEMENTS=off",
+      },
+    });
+  },
+);
 
 test.skipIf(!hasPgBouncer)("migrations go past a pooler to the same database", async () => {
   const { url, drop } = await createTestDatabase({ empty: true });
@@ -132,18 +136,20 @@ test.skipIf(!hasPgBouncer)("migrations go past a pooler to the same database", a
   await api.orgs.createOrg({ org: { name: "acme" } });
 });
 
-test.skipIf(!hasPgBouncer)("a pooler that refuses settings of connections is explained", async () => {
-  const database = openDatabase({
-    connection: { connectionString: await startPooled(1) },
-    maxReadConnections: 1,
-    maxWriteConnections: 1,
-    onConnectionError: () => {},
-  });
-  onTestFinished(() => database.close());
-  await expect(checkServer(database)).rejects.toThrow(
-    /^a pooler in front of the database refuses settings of connections \(unsupported startup parameter.*\); set TENANTRY_PREPARED_STATEMENTS to pooled, or to off if it knows no prepared statements$/,
-  );
-});
+test.skipIf(!hasPgBouncer)(
+  "a pooler that refuses settings of connections ends the start, with what to set",
+  async () => {
+    const start = startTestServer({ databaseUrl: await startPooled(1), preparedStatements: "on" });
+    await expect(start).rejects.toMatchObject({
+      message: "Cannot use the database in DATABASE_URL.",
+      cause: {
+        message: expect.stringMatching(
+          /^a pooler in front of the database refuses settings of connections \(unsupported startup parameter.*\); set TENANTRY_PREPARED_STATEMENTS to pooled, or to off if it knows no prepared statements$/,
+        ) as string,
+      },
+    });
+  },
+);
 
 test.skipIf(!hasPgBouncer)(
   "migrations behind a pooler leave no lock to its other clients, and each server goes on",

@@ -38,8 +38,23 @@ describe("a file is refused at each place that is wrong", () => {
       {
         "org_file.members": "must be a list",
         "org_file.groups[0]": "must be an object",
-        "org_file.projects[0]": "labels",
-        org_file: "display_name",
+        "org_file.projects[0].labels": "must be an object, got string",
+        "org_file.display_name": "must be a string, got list",
+      },
+    ],
+    "values of other kinds than their fields have": () => [
+      {
+        org: name,
+        members: [{ name: "a", type: "ROBOT", labels: { site: 4 } }],
+        groups: [{ name: "g", members: [{ member_path: at("members/olive"), expire_time: "soon" }] }],
+        roles: [{ name: "r", permissions: ["iam.orgs.get", {}] }],
+      },
+      {
+        "org_file.members[0].type": 'must be one of USER, APPLICATION, got "ROBOT"',
+        'org_file.members[0].labels["site"]': "must be a string, got number",
+        "org_file.groups[0].members[0].expire_time":
+          'must be a time in RFC 3339, such as "2030-01-31T12:00:00Z", got "soon"',
+        "org_file.roles[0].permissions[1]": "must be a string, got object",
       },
     ],
     "what the constraints of the fields refuse": () => [

@@ -1,17 +1,21 @@
 // First sign-ins at a real identity provider that creates members: who gets in, as whom, and into which groups; on two servers with one database.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { IdentityProvider_OnFirstSignIn as OnFirstSignIn } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { Member_State, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
+import { openDatabase } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
+import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type OpenIdProvider, passThrough } from "../support/openid-issuers.ts";
+import { openSqlClient } from "../support/sql.ts";
 import { type TokenServers, startTokenServers } from "../support/token-servers.ts";
 import {
   type LinkedProvider,
   type ProviderPlace,
   callsIn,
   identityProviderNetworks,
+  ofPage,
   openProviderPlace,
 } from "./provider-place.ts";
 
@@ -94,6 +98,49 @@ async function groupsOf(member: string): Promise<string[]> {
     .filter(({ memberPath }) => memberPath === member)
     .map(({ path }) => path.split("/").slice(0, 5).join("/"));
 }
+
+describe("when the database fails after what a person came with is used up", () => {
+  /** Lets inserts into a table fail until the test ends, as a database without memory does. */
+  async function failInserts(table: string): Promise<void> {
+    const sql = await openSqlClient(required(tokenServers.servers[0]).databaseUrl);
+    await sql.query(`create or replace function fail_insert() returns trigger language plpgsql as
+      $$ begin raise exception 'out of memory' using errcode = '53200'; end $$`);
+    await sql.query(`create trigger fail before insert on ${table} execute function fail_insert()`);
+    onTestFinished(async () => {
+      await sql.query(`drop trigger fail on ${table}`);
+      await sql.close();
+    });
+  }
+
+  test("somebody from a provider is told to sign in again, with the way to do that", async () => {
+    become();
+    await failInserts("members");
+    const { url, cookie } = await start(own.id, { org: org.split("/")[2] ?? "" });
+    const back = await comeBack(await passThrough(url, own.redirectUri), cookie);
+    expect([back.status, back.session]).toEqual([503, undefined]);
+    expect(back.text).toContain("the database cannot be reached or is too busy; sign in again</p>");
+    expect(back.text).toContain(`name="provider" value="${own.id}"`);
+  });
+
+  test("somebody with a code is told to get another one", async () => {
+    const { databaseUrl: connectionString, url } = required(tokenServers.servers[0]);
+    const database = openDatabase({
+      connection: { connectionString },
+      maxReadConnections: 1,
+      maxWriteConnections: 1,
+      onConnectionError: () => {},
+    });
+    onTestFinished(() => database.close());
+    const member = await api.members.createMember({ parentPath: org, member: { name: uniqueName("code") } });
+    const { id: orgId } = await api.orgs.getOrg({ path: org });
+    const code = await createSignInLink(database, { orgId, memberId: member.id });
+    await failInserts("browser_sessions");
+    const body = new URLSearchParams({ code });
+    const response = await fetch(`${url}/sign-in/code`, { method: "POST", body, headers: ofPage });
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain("too busy; the code is used up: sign in with another one</p>");
+  });
+});
 
 describe("a person at its first sign-in", () => {
   test("becomes a member, with what the group holds, and is the same one later", async () => {

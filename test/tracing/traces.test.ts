@@ -11,6 +11,7 @@ import { createSampler, samplers } from "../../src/tracing/sampler.ts";
 import { activeSpan, within, withinAll } from "../../src/tracing/active-span.ts";
 import { openTracing } from "../../src/tracing/open-tracing.ts";
 import { parseTraceParent } from "../../src/tracing/trace-parent.ts";
+import { accepted } from "../events/signals/place.ts";
 import { startReceiver, webhookNetworks } from "../events/webhooks/receiver.ts";
 import { openHttp2 } from "../http/http2-client.ts";
 import { createApi, uniqueName } from "../support/api.ts";
@@ -197,6 +198,19 @@ test("a request of a webhook tells its receiver of a trace", async () => {
   const { path } = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
   await api.webhooks.createWebhook({ parentPath: path, webhook: { name: "audit", url } });
   await api.groups.createGroup({ parentPath: path, group: { name: "first" } });
+  await expect.poll(() => received.length).toBeGreaterThan(0);
+  expect(parseTraceParent(received[0]?.headers["traceparent"])).toMatchObject({ isSampled: false });
+});
+
+test("a request of an event stream tells its receiver of a trace", async () => {
+  const { url: pushUrl, received } = await startReceiver(accepted);
+  const api = createApi("REST", server.url, server.operatorKey);
+  const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
+  const { path } = await api.members.createMember({ parentPath, member: { name: "alice" } });
+  const eventTypes = ["https://schemas.openid.net/secevent/caep/event-type/session-revoked"];
+  const eventStream = { name: "gateway", audience: "https://gateway.example.com", pushUrl, eventTypes };
+  await api.eventStreams.createEventStream({ parentPath, eventStream });
+  await api.members.revokeTokens({ path });
   await expect.poll(() => received.length).toBeGreaterThan(0);
   expect(parseTraceParent(received[0]?.headers["traceparent"])).toMatchObject({ isSampled: false });
 });

@@ -642,7 +642,8 @@ export const AccessRequestsService: GenService<{
   },
   /**
    * Lists AccessRequests in order of creation. For a caller without the permission, these are its own, and those that it may decide
-   * about; of Projects, those of the 1,000 about which there was a request last.
+   * about; of Projects, those of the 1,000 about which a request waits, or was made last, as far as the conditions of its RoleBindings
+   * may cost in one request.
    *
    * @generated from rpc iam.v1alpha.AccessRequestsService.ListAccessRequests
    */

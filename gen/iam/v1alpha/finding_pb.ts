@@ -281,7 +281,7 @@ export type ListFindingsRequest = Message<"iam.v1alpha.ListFindingsRequest"> & {
   filter: string;
 
   /**
-   * For how many days something is not used before it is found, for example 30; from 1 to 400. Defaults to 90.
+   * For how many days something is not used before it is found, for example 30; from 1 to 400. 0, as when it is not set, means 90.
    *
    * @generated from field: int32 unused_days = 5;
    */

@@ -3,7 +3,10 @@ import type { Logger } from "pino";
 import { DumpError } from "../../database/dump/dump-error.ts";
 import { loadDump } from "../../database/dump/load-dump.ts";
 import { type Manifest, damaged } from "../../database/dump/manifest.ts";
+import { requireTables, tablesOfDump } from "../../database/dump/dumped-tables.ts";
 import { readDump } from "../../database/dump/read-dump.ts";
+import { readRole } from "../../database/migration/applied.ts";
+import { migrations } from "../../database/migrations/all.ts";
 import { operatorKeyFile } from "../../installation/operator-key-file.ts";
 import { findSecretKeyIds, saveSecretKeys, secretKeysFileOf } from "../../installation/secret-keys-file.ts";
 import type { RunningDatabase } from "../../installation/start-database.ts";
@@ -39,6 +42,7 @@ export async function checkDump(
 ): Promise<void> {
   const progress = createRowProgress(progressStream);
   let manifest: Manifest | undefined;
+  const found: string[] = [];
   try {
     const { tables, rows } = await readDump(readDumpFile(file, options), {
       async onManifest(given) {
@@ -50,9 +54,11 @@ export async function checkDump(
         for await (const chunk of chunks) progress.advance(table, (bytes += chunk.length));
       },
       async onTableEnd({ table }, end) {
+        found.push(table);
         progress.end(table, end);
       },
     });
+    if (isOfThisVersion(manifest)) requireTables(tablesOfDump, found);
     progress.close();
     print(`${file} is whole: ${count(rows, "row")} of ${count(tables, "table")}, ${describeOrigin(manifest)}`);
     const keys = manifest?.secretKeys ?? [];
@@ -73,12 +79,13 @@ export async function restoreDump(
   const progress = createRowProgress(progressStream);
   const keysFile = secretKeysFileOf(dataDirectory, secretKeysFile);
   const text = readDumpFile(file, options);
-  await withDatabase(async ({ ownerConnection, migrate }) => {
+  await withDatabase(async ({ database, ownerConnection, migrate }) => {
     let undo: () => Promise<void> = async () => {};
     const loaded = await loadDump(ownerConnection, text, {
       logger,
       signal,
       progress,
+      servedBy: await readRole(database.reads),
       async onManifest(manifest) {
         await refuseClearKeys(file, manifest);
         if (options.otherSecretKeys !== true) await requireSecretKeys(manifest, keysFile);
@@ -110,6 +117,12 @@ export async function restoreDump(
     const { applied } = await migrate();
     if (applied.length > 0) print(`Migrated: ${applied.join(", ")}`);
   });
+}
+
+/** Which tables a dump of another version has is known once its migrations are applied. */
+function isOfThisVersion(manifest: Manifest | undefined): boolean {
+  const [applied, known] = [new Set(manifest?.migrations), Object.keys(migrations)];
+  return applied.size === known.length && known.every((name) => applied.has(name));
 }
 
 function describeOrigin(manifest: Manifest | undefined): string {

@@ -1,4 +1,5 @@
 import type { Schema } from "../schema.ts";
+import { damaged } from "./manifest.ts";
 
 /**
  * Whether a dump has the rows of a table. A table that a later version drops stays here, because its rows are in the dumps of databases that
@@ -73,6 +74,15 @@ const ofMigrations: ReadonlySet<string> = new Set(["migrations", "kysely_migrati
 
 export function isDumped(table: string): boolean {
   return new Map(Object.entries(dumpedTables)).get(table) === true;
+}
+
+/** The tables whose rows are in a dump of this version. */
+export const tablesOfDump: readonly string[] = Object.keys(dumpedTables).filter(isDumped);
+
+/** @throws DumpError DAMAGED if tables are missing that a dump must have. */
+export function requireTables(expected: readonly string[], found: readonly string[]): void {
+  const lacking = expected.filter((table) => !found.includes(table));
+  if (lacking.length > 0) throw damaged(`it lacks the tables ${lacking.join(", ")}`);
 }
 
 /** Whether a table is one of the service whose rows a restore may replace. */

@@ -3,16 +3,17 @@ import type { Logger } from "pino";
 import type { ConnectionSettings } from "../primary-client.ts";
 import { migrationLimits } from "../migrate.ts";
 import { applyToEmptyLocked } from "../migration/apply-migration.ts";
-import { readApplied } from "../migration/applied.ts";
+import { readApplied, readRole } from "../migration/applied.ts";
 import { type Locked, underMigrationLock } from "../migration/migration-lock.ts";
 import type { Migrations } from "../migration/migration.ts";
 import type { MigrationRun } from "../migration/migration-run.ts";
 import { migrations } from "../migrations/all.ts";
 import { createPartitionsOf } from "../partitions.ts";
+import { requireTableRights } from "../table-rights.ts";
 import { type CopiedTable, digestTable, loadRows, readTables } from "./copied-tables.ts";
 import { type Deferred, dropIndexes } from "./deferred-indexes.ts";
 import { DumpError } from "./dump-error.ts";
-import { hasRows, isDumped } from "./dumped-tables.ts";
+import { hasRows, isDumped, requireTables } from "./dumped-tables.ts";
 import { type Ended, endCredentials } from "./end-credentials.ts";
 import { type Manifest, type TableEnd, type TableHead, damaged } from "./manifest.ts";
 import { readDump } from "./read-dump.ts";
@@ -21,6 +22,8 @@ import { type Session, openSession, prepareForCopies } from "./session.ts";
 export interface LoadOptions {
   readonly logger: Pick<Logger, "info" | "warn">;
   readonly signal: AbortSignal;
+  /** The role with which servers read and write what is restored. */
+  readonly servedBy: string;
   /** Called before anything is written. What it throws ends the restore. */
   readonly onManifest: (manifest: Manifest) => Promise<void>;
   /** Called when everything is there, before it is committed. */
@@ -44,7 +47,8 @@ export interface Loaded {
  * Loads the text of a dump into an empty database, in one transaction: it gets the migrations of the dump, its rows, which are read
  * again and compared with the hashes in the dump, and then indexes and foreign keys. All tokens, sessions and sign-ins are ended.
  *
- * @throws DumpError, the reason of the signal, or an error of the database. Nothing of the dump is left then.
+ * @throws DumpError, Error with the rights that a role lacks, the reason of the signal, or an error of the database. Nothing of the dump is
+ *   left then.
  */
 export async function loadDump(
   connection: ConnectionSettings,
@@ -59,6 +63,7 @@ export async function loadDump(
     const run: MigrationRun = { db: session.db, logger, signal, limits: migrationLimits };
     return await underMigrationLock(run, async (locked) => {
       await requireEmpty(locked);
+      await requireCreation(locked);
       return loadLocked(session, run, locked, { source, ...options });
     });
   } catch (error) {
@@ -74,7 +79,7 @@ async function loadLocked(
   { client }: Session,
   run: MigrationRun,
   locked: Locked,
-  { source, onManifest, beforeCommit, progress }: LoadOptions & { readonly source: AsyncIterable<Buffer> },
+  { source, servedBy, onManifest, beforeCommit, progress }: LoadOptions & { readonly source: AsyncIterable<Buffer> },
 ): Promise<Loaded> {
   const { db } = locked;
   const loaded: [CopiedTable, TableEnd][] = [];
@@ -93,6 +98,7 @@ async function loadLocked(
       await prepareForCopies(db);
       await applyToEmptyLocked(run, locked, migrationsOf(given));
       await createPartitionsOf(db, given.months);
+      await requireTableRights(db, servedBy, await readRole(db));
       tables = new Map((await readTables(db)).filter(({ table }) => hasRows(table)).map((each) => [each.table, each]));
       deferred = await dropIndexes(db, [...tables.keys()]);
       // Migrations have written some.
@@ -112,8 +118,10 @@ async function loadLocked(
     },
   });
   if (manifest === undefined) throw damaged("it is empty");
-  const lacking = [...tables.keys()].filter((name) => isDumped(name) && loaded.every(([{ table }]) => table !== name));
-  if (lacking.length > 0) throw damaged(`it lacks the tables ${lacking.join(", ")}`);
+  requireTables(
+    [...tables.keys()].filter(isDumped),
+    loaded.map(([{ table }]) => table),
+  );
   progress.step("reading the rows again");
   for (const [table, end] of loaded) {
     const found = await digestTable(client, table);
@@ -136,6 +144,19 @@ async function requireEmpty({ db }: Locked): Promise<void> {
   throw new DumpError(
     "NOT_EMPTY",
     "the database is not empty: restore into a new one, in another TENANTRY_DATA or DATABASE_URL, or move the directory postgres of the data directory away",
+  );
+}
+
+/** @throws Error if the role may create no tables. */
+async function requireCreation({ db }: Locked): Promise<void> {
+  const { rows } = await sql<{ schema: string; mayCreate: boolean }>`
+    select quote_ident(current_schema()) as schema, has_schema_privilege(current_schema(), 'create') as "mayCreate"`.execute(
+    db,
+  );
+  const [found] = rows;
+  if (found === undefined || found.mayCreate) return;
+  throw new Error(
+    `the role ${await readRole(db)} may create no tables in the schema ${found.schema}: restore with the role that is to own them, in TENANTRY_MIGRATION_DATABASE_URL or DATABASE_URL`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type SqlBool, sql } from "kysely";
 import type { AccessRequest, AccessRequestSchema } from "../../../gen/iam/v1alpha/access_request_pb.ts";
+import type { Holds } from "../../access/evaluation/author-holds.ts";
 import { callerOf, holderOf, isAsMember, orgOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { secondsAfter } from "../../database/clock.ts";
@@ -83,15 +84,28 @@ export function createAccessRequestRules(dependencies: RoleDependencies): Rules 
         return sql<SqlBool>`(access_requests.supporter_org_id = ${orgId} and access_requests.supporter_id = ${memberId})`;
       const holds = await authorHolds.now({ db: database.reads, author: holderOf(context) });
       // Who can grant roles on the org need not be able to do so on each project: a condition may leave one out, or it is suspended.
-      const ofOrg = await mayGrant(holds, { org_id: orgId, project_id: null });
+      const ofOrg = await maySeeOf(holds, { org_id: orgId, project_id: null });
       const decidable: string[] = [];
       for (const projectId of await projectsAskedFor(database.reads, orgId)) {
-        if (await mayGrant(holds, { org_id: orgId, project_id: projectId })) decidable.push(projectId);
+        if (await maySeeOf(holds, { org_id: orgId, project_id: projectId })) decidable.push(projectId);
       }
       return sql<SqlBool>`(access_requests.member_id = ${memberId} or access_requests.project_id = any(${decidable}::uuid[])
         or (${ofOrg} and access_requests.project_id is null))`;
     },
   };
+}
+
+/**
+ * Reports whether somebody can grant roles on what requests in a list are about. Who asks chooses on how many projects that is decided, so
+ * what costs more than the conditions of one request may is left out, and the rest is listed.
+ */
+async function maySeeOf(holds: Holds, scope: Parameters<typeof mayGrant>[1]): Promise<boolean> {
+  try {
+    return await mayGrant(holds, scope);
+  } catch (error) {
+    if (error instanceof ServiceError && error.reason === "LIMIT_EXCEEDED") return false;
+    throw error;
+  }
 }
 
 /**

@@ -173,7 +173,7 @@ const longestWaiting = (now: Date): Date => new Date(now.getTime() - lapseMs);
 /** How many projects a list of what somebody may decide about considers. */
 const maxProjects = 1000;
 
-/** Returns the projects of an org about which there are requests, those with the latest first. */
+/** Returns the projects of an org about which there are requests: those about which one waits first, and those with the latest. */
 export async function projectsAskedFor(db: Kysely<Schema>, orgId: string): Promise<string[]> {
   const rows = await db
     .selectFrom("access_requests")
@@ -181,6 +181,7 @@ export async function projectsAskedFor(db: Kysely<Schema>, orgId: string): Promi
     .where("org_id", "=", orgId)
     .where("project_id", "is not", null)
     .groupBy("project_id")
+    .orderBy(sql`bool_or(state = 'PENDING' and lapse_time > ${statementTime})`, "desc")
     .orderBy(sql`max(create_time)`, "desc")
     .limit(maxProjects)
     .execute();

@@ -15,7 +15,7 @@ import { isInOrg, keepsDeleted } from "../../standard-methods/definition/definit
 import { createPurgeableTask } from "./purgeable-in-orgs.ts";
 import { createPurgeableOrgsTask } from "./purgeable-orgs.ts";
 import type { PurgeKind, PurgeTaskDependencies } from "./purge-task.ts";
-import { type PausedTask, type PurgeStep, runPurge } from "./run-purge.ts";
+import { type PausedTask, type PurgeStep, createPurgeTurns } from "./run-purge.ts";
 
 export interface PurgeJobDependencies extends Omit<PurgeTaskDependencies, "rowsPerStep"> {
   readonly logger: Logger;
@@ -89,7 +89,7 @@ interface Run extends PurgeResult {
   readonly tookMs: number;
 }
 
-/** Returns the function that runs the tasks that have something to do, until none has or the time of a run is over. */
+/** Returns the function that gives turns to the tasks that have something to do, until none has or the time of a run is over. */
 function createRun(
   dependencies: PurgeJobDependencies,
   clock: () => number,
@@ -103,31 +103,29 @@ function createRun(
     const end = clock() + maxRunMs;
     const isOver = (): boolean => signal.aborted || clock() >= end;
     const removed: Record<PurgeKind, number> = {};
-    let isDone = tasks.every(({ paused }) => paused.list().length === 0);
+    const pausedBefore = tasks.some(({ paused }) => paused.list().length > 0);
+    const turns = createPurgeTurns({
+      isOver,
+      onStep(step) {
+        if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
+        onStep?.(step);
+      },
+      onFailure(kind, scope, err) {
+        if (signal.aborted) return;
+        onFailed();
+        logger.error({ err, kind, scope }, "failed to purge resources");
+      },
+    });
     try {
-      for (let hasWorked = true; ;) {
+      for (let isFurther = true; ;) {
         const lookedAt = clock();
         const { due, now, nextInMs } = await findDueTasks(database, tasks, aheadMs);
         const tookMs = clock() - lookedAt;
-        if (due.length === 0 || !hasWorked || isOver()) {
-          return { removed, isDone: isDone && due.length === 0, isCut: due.length > 0 && isOver(), nextInMs, tookMs };
+        if (due.length === 0 || !isFurther || isOver()) {
+          const isDone = !pausedBefore && due.length === 0 && turns.hasLeftNothing();
+          return { removed, isDone, isCut: due.length > 0 && isOver(), nextInMs, tookMs };
         }
-        hasWorked = false;
-        const isEmpty = await runPurge(due, {
-          now,
-          isOver,
-          onStep(step) {
-            hasWorked ||= step.rows > 0;
-            if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
-            onStep?.(step);
-          },
-          onFailure(kind, scope, err) {
-            if (signal.aborted) return;
-            onFailed();
-            logger.error({ err, kind, scope }, "failed to purge resources");
-          },
-        });
-        isDone &&= isEmpty;
+        isFurther = await turns.take(due, now);
       }
     } finally {
       if (Object.keys(removed).length > 0) logger.info({ removed }, "purged resources");

@@ -19,7 +19,7 @@ export const nothing: Removed = { rows: 0, resources: 0 };
 export interface PurgeUnit {
   /**
    * The org or customer that the rows belong to. When the transaction fails or another server holds the lock, the rest of the
-   * task leaves it out.
+   * run leaves it out.
    */
   readonly scope: string;
   /** Checks the rows again, under their lock, and removes them; undefined if another server holds the lock. */

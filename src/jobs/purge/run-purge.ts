@@ -1,5 +1,7 @@
+// What tasks of the purge do, in turns: each one removes what one search has found, and then the next one, so that neither many rows of one
+// kind nor those of one org delay what else has ended.
 import type { Pauses } from "../pauses.ts";
-import type { PurgeKind, PurgeTask, Removed } from "./purge-task.ts";
+import type { PurgeKind, PurgeTask, PurgeUnit, Removed } from "./purge-task.ts";
 
 /** A task, with the scopes that it leaves out for a while: what fails there, or is locked by another server, holds up nothing else. */
 export interface PausedTask extends PurgeTask {
@@ -15,9 +17,7 @@ export interface PurgeStep extends Removed {
   readonly scope: string;
 }
 
-export interface PurgeRun {
-  /** When it was found that there is something to do, by the database's clock. */
-  readonly now: string;
+interface PurgeRun {
   /** Reports whether to stop. Called between transactions. */
   readonly isOver: () => boolean;
   /** Called after each transaction. */
@@ -26,52 +26,98 @@ export interface PurgeRun {
   readonly onFailure: (kind: PurgeKind, scope: string, error: unknown) => void;
 }
 
-/**
- * Removes everything that can be purged, and is in no scope that is paused.
- *
- * @returns whether nothing was left to other servers or a later run.
- * @throws the error of the database when the search fails.
- */
-export async function runPurge(tasks: readonly PausedTask[], run: PurgeRun): Promise<boolean> {
-  let isDone = true;
-  for (const task of tasks) isDone = (await runTask(task, run)) && isDone;
-  return isDone;
+interface PurgeTurns {
+  /**
+   * Gives each task a turn.
+   *
+   * @param now when it was found that they have something to do, by the database's clock.
+   * @returns whether one of them got any further.
+   * @throws the error of the database when a search fails.
+   */
+  readonly take: (tasks: readonly PausedTask[], now: string) => Promise<boolean>;
+  /** Whether nothing that was found was left to other servers or a later run. */
+  readonly hasLeftNothing: () => boolean;
 }
 
-async function runTask(
-  { kind, find, paused }: PausedTask,
-  { now, isOver, onStep, onFailure }: PurgeRun,
+/** Begins a run. */
+export function createPurgeTurns(run: PurgeRun): PurgeTurns {
+  const states = new Map<PausedTask, TaskState>();
+  const stateOf = (task: PausedTask): TaskState => {
+    const state = states.get(task) ?? { leftOut: new Set(task.paused.list()), unchanged: new Set(), served: new Set() };
+    states.set(task, state);
+    return state;
+  };
+  return {
+    async take(tasks, now) {
+      let isFurther = false;
+      for (const task of tasks) {
+        if (run.isOver()) break;
+        isFurther = (await takeTurn(task, stateOf(task), run, now)) || isFurther;
+      }
+      return isFurther;
+    },
+    hasLeftNothing: () => [...states.values()].every(({ leftOut }) => leftOut.size === 0),
+  };
+}
+
+/** What a run knows of a task. */
+interface TaskState {
+  /** Scopes that this run leaves out. */
+  readonly leftOut: Set<string>;
+  /** Scopes of which a transaction removed nothing. */
+  readonly unchanged: Set<string>;
+  /** Scopes that had more than one transaction, and have no other one before all others had theirs. */
+  readonly served: Set<string>;
+}
+
+async function takeTurn(task: PausedTask, state: TaskState, run: PurgeRun, now: string): Promise<boolean> {
+  const { leftOut, served } = state;
+  let units = await task.find([...leftOut, ...served], now);
+  if (units.length === 0 && served.size > 0) {
+    served.clear();
+    units = await task.find([...leftOut], now);
+  }
+  let isFurther = false;
+  const seen = new Set<string>();
+  for (const unit of units) {
+    if (run.isOver()) break;
+    if (leftOut.has(unit.scope)) continue;
+    if (seen.has(unit.scope)) served.add(unit.scope);
+    seen.add(unit.scope);
+    isFurther = true;
+    // If the database itself fails, the next search throws and ends the run.
+    if (!(await removeUnit(task, state, run, unit))) break;
+  }
+  return isFurther;
+}
+
+/** Returns false if it failed. */
+async function removeUnit(
+  { kind, paused }: PausedTask,
+  { leftOut, unchanged }: TaskState,
+  { onStep, onFailure }: PurgeRun,
+  { scope, remove }: PurgeUnit,
 ): Promise<boolean> {
-  const leftOut = new Set(paused.list());
-  const unchanged = new Set<string>();
-  const leaveOut = (scope: string): void => {
+  const leaveOut = (): void => {
     paused.begin(scope, pauses);
     leftOut.add(scope);
   };
-  while (!isOver()) {
-    const units = await find([...leftOut], now);
-    if (units.length === 0) return leftOut.size === 0;
-    for (const { scope, remove } of units) {
-      if (isOver()) break;
-      if (leftOut.has(scope)) continue;
-      try {
-        const removed = await remove();
-        if (removed === undefined) leaveOut(scope);
-        else {
-          // It has changed since it was found, so that it cannot be removed now, and the same search finds it again.
-          if (removed.rows > 0) unchanged.delete(scope);
-          else if (unchanged.has(scope)) leftOut.add(scope);
-          else unchanged.add(scope);
-          paused.forget(scope);
-          onStep({ kind, scope, ...removed });
-        }
-      } catch (error) {
-        leaveOut(scope);
-        onFailure(kind, scope, error);
-        // If the database itself fails, the next search throws and ends the run.
-        break;
-      }
+  try {
+    const removed = await remove();
+    if (removed === undefined) {
+      leaveOut();
+      return true;
     }
+    // It has changed since it was found, so that it cannot be removed now, and the same search finds it again.
+    if (removed.rows > 0) unchanged.delete(scope);
+    else if (unchanged.has(scope)) leftOut.add(scope);
+    else unchanged.add(scope);
+    paused.forget(scope);
+    onStep({ kind, scope, ...removed });
+    return true;
+  } catch (error) {
+    leaveOut();
+    onFailure(kind, scope, error);
+    return false;
   }
-  return false;
 }

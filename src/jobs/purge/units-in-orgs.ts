@@ -6,7 +6,7 @@ import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing } fro
 
 /**
  * Groups rows that were found in orgs into units of at most `size` rows of one org. The orgs must not be purgeable themselves.
- * A unit is a write in its org, whatever the state of the org.
+ * A unit is a write in its org, whatever the state of the org. The orgs take turns.
  *
  * @param remove checks again which of the rows can be removed, and removes them.
  * @param customer whether the customer of the org is locked, too.
@@ -26,9 +26,10 @@ export function unitsInOrgs<Row extends { readonly org_id: string }>(
       return writeInOrg(db, locks, purgeAuthor, (transaction) => remove(transaction, some));
     });
   const byOrg = Map.groupBy(rows, (row) => row.org_id);
-  return [...byOrg].flatMap(([scope, found]) =>
-    inPartsOf(size, found).map((some) => ({ scope, remove: () => removeInOrg(scope, some) })),
+  const units = [...byOrg].flatMap(([scope, found]) =>
+    inPartsOf(size, found).map((some, turn) => ({ turn, scope, remove: () => removeInOrg(scope, some) })),
   );
+  return units.toSorted((one, other) => one.turn - other.turn);
 }
 
 function inPartsOf<Item>(size: number, items: readonly Item[]): Item[][] {

@@ -41,7 +41,7 @@ import {
   readReturnPath,
   signInPath,
 } from "./return-path.ts";
-import { createSignInForm, failOnPage, sayOnPage } from "./sign-in-form.ts";
+import { afterUse, createSignInForm, failOnPage, sayOnPage } from "./sign-in-form.ts";
 import { createSignInSteps } from "./sign-in-steps.ts";
 
 export interface SignInDependencies {
@@ -85,12 +85,14 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       const state = query.get("state") ?? "";
       const cookie = readCookie(request, startCookie(state));
       const destination = providerSignIn.destinationOf(state, cookie) ?? { ...atHome, org: lastOrg(request) };
-      const outcome = await sayOnPage(providerSignIn, destination, async () => {
-        const person = await finishAtProvider(dependencies, originOf(request), [providerId, query, cookie]);
-        if (person.claims !== undefined) return ofInvitations.meet(request, person);
-        if (person.identities.length > 0) return enter(request, person, destination);
-        return { ...page(unlinkedPage(person, destination)), status: 403 };
-      });
+      const outcome = await sayOnPage(providerSignIn, destination, () =>
+        afterUse("sign in again", async () => {
+          const person = await finishAtProvider(dependencies, originOf(request), [providerId, query, cookie]);
+          if (person.claims !== undefined) return ofInvitations.meet(request, person);
+          if (person.identities.length > 0) return enter(request, person, destination);
+          return { ...page(unlinkedPage(person, destination)), status: 403 };
+        }),
+      );
       return withCookie(outcome, clearCookie(startCookie(state)));
     },
     fail: failOnPage,
@@ -188,8 +190,10 @@ function createCodeForm(
 ): Endpoint {
   return createSignInForm(providerSignIn, async (form, { returnPath }, request) => {
     const member = await redeemSignInLink(database, requiredParameter(form, "code"));
-    await endBefore(request);
-    const cookie = await browserSessions.start(member, originOf(request));
+    const cookie = await afterUse("the code is used up: sign in with another one", async () => {
+      await endBefore(request);
+      return browserSessions.start(member, originOf(request));
+    });
     return redirect(returnPath, { "Set-Cookie": setCookie(cookie) });
   });
 }

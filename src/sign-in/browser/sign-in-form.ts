@@ -1,6 +1,6 @@
 import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
 import type { HttpRequest } from "../../http/http-messages.ts";
-import { type OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
+import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { type Form, readForm } from "../oauth/read-form.ts";
 import { type BrowserResponse, type Endpoint, page } from "./browser-responses.ts";
 import { signInPage } from "./pages.ts";
@@ -44,6 +44,21 @@ export async function sayOnPage(
     const listed = await providers.list(destination.org);
     const body = signInPage({ destination, problem: error.message, providers: listed });
     return { ...page(body, error.headers), status: error.status };
+  }
+}
+
+/**
+ * Runs what follows once what a person came with is used up: to send the same again, as an error would suggest that will pass, gets nobody in.
+ *
+ * @param remedy what to do instead.
+ */
+export async function afterUse<Result>(remedy: string, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (thrown) {
+    const { error, message, headers } = toOAuthError(thrown);
+    if (error !== "temporarily_unavailable") throw thrown;
+    throw new OAuthError(error, `${message.replace(/; try again$/, "")}; ${remedy}`, headers);
   }
 }
 

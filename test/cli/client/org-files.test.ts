@@ -117,6 +117,10 @@ test("each problem of a file is told with its line, to people in lines and else 
   await show(`org: ${org.name}\nmembers: [olive]\nexpect:\n  - olive may iam.orgs.get on nowhere\n`, `apply ${yaml}`);
   await show(`org: ${org.name}\nmembers:\n  - olive\n  - "dora\n`, `plan ${yaml}`);
   await show(`org: ${org.name}\nidentity_providers:\n  - name: okta\n    client_secret: 4815\n`, `plan ${yaml}`);
+  const wrong = "members:\n  - name: dora\n    type: ROBOT\n    display_name: 7\n    labels: {site: 4}\n";
+  const end =
+    "groups:\n  - name: sre\n    members:\n      - member_path: members/dora\n        expire_time: tomorrow\n";
+  await show(`org: ${org.name}\n${wrong}${end}`, `plan ${yaml}`);
   await writeFile(
     json,
     `{\n  "org": "${org.name}",\n  "members": [\n    "olive",\n    {"name": "dora", "state": "ACTIVE"}\n  ]\n}\n`,

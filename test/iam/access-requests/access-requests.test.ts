@@ -184,6 +184,25 @@ test.each([
   else expect(failure.fields).toEqual([`access_request.${field}`]);
 });
 
+test("a list has what it can decide about, when requests are about more projects than its conditions may cost", async () => {
+  const { person, operator, org, ask, web } = scene;
+  const projects = Array.from({ length: 12 }, (_, index) => ({ project: { name: `costly-${index}` } }));
+  const created = await operator.api.projects.batchCreateProjects({ parentPath: org, requests: projects });
+  const [alice, bob, approver] = [await person(), await person(), await person("/roles/admin", web)];
+  // Each project takes almost all that a decision may cost, and ten all that a request may.
+  const conditions = Array.from({ length: 80 }, (_, number) =>
+    Array(12).fill(`resource.path == "/orgs/none-${number}"`).join(" || "),
+  );
+  const requests = conditions.map((condition, index) => ({
+    roleBinding: { name: `costly-${index}`, rolePath: "/roles/admin", subjectPath: approver.path, condition },
+  }));
+  await operator.api.roleBindings.batchCreateRoleBindings({ parentPath: org, requests });
+  const wanted = await ask(bob, web);
+  for (const [index, { path }] of created.projects.entries()) await ask(index < 6 ? alice : bob, path);
+  const { accessRequests } = await approver.requests.listAccessRequests({ parentPath: org });
+  expect(accessRequests.map(({ path }) => path)).toEqual([wanted.path]);
+});
+
 test("a member has ten requests that wait, and asks again after one of them is over", async () => {
   const { ask, person } = await openAccessScene(server);
   const alice = await person();

@@ -75,6 +75,28 @@ describe("a run", () => {
     expect(await countMembers(fixture, large)).toBe(600);
   });
 
+  test("takes turns, so that many ends of one org delay neither other kinds nor other orgs", async () => {
+    const fixture = await openPurgeFixture();
+    const [large, small] = [await addOrg(fixture.database, "large"), await addOrg(fixture.database, "small")];
+    await fillOrg(fixture, large, { members: 60, groups: 1, membersPerGroup: 60 });
+    await fillOrg(fixture, small, { members: 1, keysPerMember: 1, groups: 1, membersPerGroup: 1 });
+    await fixture.query(sql`update group_members set expire_time =
+      now() - case org_id when ${large.id}::uuid then interval '1 hour' else interval '1 minute' end`);
+    await fixture.query(sql`update api_keys set expire_time = now() - interval '1 minute' where org_id = ${small.id}`);
+    const steps: PurgeStep[] = [];
+    await fixture.createJob({ rowsPerStep: 2, onStep: (step) => steps.push(step) }).runOnce();
+    const rowsOf = ({ id }: { id: string }, of: readonly PurgeStep[]) =>
+      of.filter(({ scope }) => scope === id).map(({ kind, rows }) => [kind, rows]);
+    // One search finds what ten transactions remove.
+    const first = steps.slice(0, 12);
+    expect(rowsOf(large, first)).toEqual(Array.from({ length: 10 }, () => ["memberships", 2]));
+    expect(rowsOf(small, first)).toEqual([
+      ["expiredApiKeys", 1],
+      ["memberships", 1],
+    ]);
+    expect(rowsOf(large, steps)).toHaveLength(30);
+  });
+
   test("skips what another run has locked", async () => {
     const fixture = await openPurgeFixture();
     const purgeable = await addPurgeableOrg(fixture, "due", 2);

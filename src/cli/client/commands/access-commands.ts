@@ -106,7 +106,7 @@ async function noteMissing({ host, contract }: CommandCall, { connection, body }
 const check: Command = {
   name: "check",
   usage: "SUBJECT PERMISSION [RESOURCE]",
-  help: "Say whether a member or group may do something; the exit code is 1 for no, which is also the answer about what does not exist",
+  help: "Say whether a member or group may do something; the exit code is 1 for no, which is also the answer about what does not exist, and 64 for a wrong question",
   flags: [contextFlag, asOfFlag],
   async run(call, parsed) {
     const question = await readQuestion(call, parsed, "check");
@@ -173,7 +173,9 @@ const whoMay: Command = {
       ...contextOf(parsed),
       ...readAsOf(parsed, call.host.now()),
     };
-    return list(call, parsed, { connection, body }, ["listSubjects", "subject_paths"]);
+    const listed = await list(call, parsed, { connection, body }, ["listSubjects", "subject_paths"]);
+    if (call.host.isAttended) call.host.warn("Members of other orgs, who may have access as well, are not listed.\n");
+    return listed;
   },
 };
 
