@@ -36,4 +36,9 @@ export interface Caller {
   readonly recentHeads: readonly OrgHead[];
   /** The database's clock at that time, in milliseconds. */
   readonly time: number;
+  /**
+   * Set for a call that was authenticated from memory, because the database is away: when what decided that was last known to be current,
+   * by the database's clock, in milliseconds.
+   */
+  readonly staleSince?: number | undefined;
 }

@@ -11,13 +11,13 @@ interface Watched {
   readonly reach: DatabaseReach;
   readonly said: string[];
   readonly cut: () => void;
-  readonly mend: () => Promise<void>;
+  readonly mend: () => void;
 }
 
 async function watchDatabase(): Promise<Watched> {
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
-  let proxy = await startSilentProxy(url);
+  const proxy = await startSilentProxy(url);
   onTestFinished(() => proxy.close());
   const database = openDatabase({
     connection: { connectionString: proxy.url },
@@ -36,10 +36,8 @@ async function watchDatabase(): Promise<Watched> {
     database: reach.database,
     reach,
     said,
-    cut: () => proxy.close(),
-    async mend() {
-      proxy = await startSilentProxy(url, Number(new URL(proxy.url).port));
-    },
+    cut: proxy.cut,
+    mend: proxy.mend,
   };
 }
 
@@ -61,7 +59,7 @@ test("a database that nothing reaches is away, until it answers", async () => {
   expect(reach.isAway()).toBe(true);
   reach.noteAnswerAway();
   expect(reach.awayMs()).toBeGreaterThan(0);
-  await mend();
+  mend();
   await expect.poll(() => reach.isAway()).toBe(false);
   expect({ awayMs: reach.awayMs(), said }).toEqual({ awayMs: 0, said: ["away", "back after 1 calls"] });
   await lookUp(watched);
