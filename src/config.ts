@@ -136,6 +136,10 @@ const settings = {
     default: 64,
     desc: "Maximum memory for responses to reads that are reused until their org changes, in MiB; 0 to keep none.",
   }),
+  TENANTRY_STALE_CHECKS_SECONDS: integer(0, 86_400, {
+    default: 0,
+    desc: "How old, in seconds, the answer to a check with max_staleness may be while the database cannot be reached; 0 for none.",
+  }),
   TENANTRY_ISSUER: issuer({
     default: undefined,
     desc: "The URL of the service as its clients know it, such as https://iam.example.com: the issuer and audience of its tokens. Servers on one database need the same. If unset, http://localhost and the port.",
@@ -223,6 +227,8 @@ export interface Config extends RateLimits, MailConfig, DatabaseConfig {
   readonly accessMemoryBytes: number;
   readonly accessDiskBytes: number;
   readonly answerMemoryBytes: number;
+  /** How old the answer to a check may be while the database is away; 0 for none. */
+  readonly staleChecksMs: number;
   /** Undefined for `http://localhost` and the port. */
   readonly issuer: string | undefined;
   readonly tokenAlgorithm: "ES256" | "RS256" | "EdDSA";
@@ -277,6 +283,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     accessMemoryBytes: env.TENANTRY_ACCESS_MEMORY_MB * 1_048_576,
     accessDiskBytes: env.TENANTRY_ACCESS_DISK_MB * 1_048_576,
     answerMemoryBytes: env.TENANTRY_ANSWER_MEMORY_MB * 1_048_576,
+    staleChecksMs: env.TENANTRY_STALE_CHECKS_SECONDS * 1_000,
     issuer: env.TENANTRY_ISSUER,
     tokenAlgorithm: env.TENANTRY_TOKEN_ALGORITHM,
     tokenLifeSeconds: env.TENANTRY_TOKEN_LIFE_SECONDS,

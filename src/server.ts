@@ -6,6 +6,7 @@ import { registry } from "./resource-registry.ts";
 import { findConsole } from "./console/console-files.ts";
 import { composeHealth } from "./compose/health.ts";
 import { composeJobs } from "./compose/jobs.ts";
+import { composeReach } from "./compose/reach.ts";
 import { composeMetrics } from "./compose/metrics.ts";
 import { composeTracing } from "./compose/tracing.ts";
 import { type Intervals, composeService } from "./compose/service.ts";
@@ -78,25 +79,25 @@ export async function startServer(
 
   try {
     const whenAnswers = createWhenDatabaseAnswers({ logger, onWait: () => listener.open(), signal: stopping });
-    const running = await startDatabase(config, logger, onFatal, whenAnswers, stopping);
+    const running = composeReach(config, await startDatabase(config, logger, onFatal, whenAnswers, stopping), logger);
     const jobs: RunningJob[] = [];
     started.push(() => closeWithJobs(jobs, running.close));
-    const { database } = running;
+    const { database, reach } = running;
     const ofInstallation = { running, registry, jobs, keptMs: rememberedMs, logger, whenAnswers };
     const { installation, isNew, sealer, signingKeys, heldLog } = await startInstallation(config, ofInstallation);
     // The port is known when the listener has started.
     let { port } = config;
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
     const parts = { database, registry, installation, sealer, signingKeys, issuer, logger, ...intervals, ...shorter };
-    const service = composeService(config, { ...parts, tracing });
+    const service = composeService(config, { ...parts, tracing, reach });
     endStreams = () => service.handlers.watches.close();
     started.push(service.access.job.close, async () => service.mailer?.close());
     const { jobs: ofService, deliveries } = composeJobs(config, { ...service.handlers, ...service.access }, logger);
     jobs.push(service.identity.job, service.access.usesJob, service.accessLog.job, ...ofService);
     if (metrics !== undefined) started.push(metrics.close);
     const measured = { openExchanges: listener.openExchanges, database, service, jobs, deliveries, heldLog, failures };
-    const metricsUrl = await metrics?.open(measured);
-    health = composeHealth(database, logger);
+    const metricsUrl = await metrics?.open({ ...measured, reach });
+    health = composeHealth(database, logger, reach);
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew
       ? await whenAnswers(() => createSignInLink(database, operatorOf(installation)))

@@ -128,6 +128,14 @@ const database: readonly Panel[] = [
     unit: "reqps",
     queries: [[`topk(10, ${per("statement", "tenantry_database_statement_seconds_count")})`, "{{statement}}"]],
   },
+  {
+    title: "Without the database",
+    queries: [
+      ["tenantry_database_away_seconds{SERVERS}", "{{instance}} seconds away"],
+      [per("instance", "tenantry_stale_calls_total"), "{{instance}} checks a second"],
+    ],
+    help: "Only on servers that answer checks from memory meanwhile.",
+  },
 ];
 
 const within: readonly Panel[] = [

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { type HeldOrgs, createHeldOrgs } from "../access/away/held-orgs.ts";
 import { createAuthorHolds } from "../access/evaluation/author-holds.ts";
 import { createViewAuthor } from "../access/evaluation/author-view.ts";
 import { type Authorise, createAuthorise } from "../access/evaluation/authorise.ts";
@@ -30,7 +31,10 @@ import type { TimeSlices } from "../scheduling/time-slices.ts";
 import type { RunningJob } from "../timers/runs.ts";
 import type { Contract } from "./contract.ts";
 
-type Settings = Pick<Config, "dataDirectory" | "readConnections" | "accessMemoryBytes" | "accessDiskBytes">;
+type Settings = Pick<
+  Config,
+  "dataDirectory" | "readConnections" | "accessMemoryBytes" | "accessDiskBytes" | "staleChecksMs"
+>;
 
 interface Parts {
   readonly database: Database;
@@ -46,6 +50,8 @@ export interface Access {
   readonly authorise: Authorise;
   readonly confirmOf: ConfirmOf;
   readonly snapshots: Snapshots;
+  /** What of it answers while the database is away. */
+  readonly heldOrgs: HeldOrgs;
   readonly heads: OrgHeads;
   readonly recentOrgs: RecentOrgs;
   readonly openPlannedOrg: OpenPlannedOrg;
@@ -85,6 +91,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
   const heads = createOrgHeads(database, recentOrgs);
   const engine = { predefinedRoles, compileCondition: compileWithinBudget };
   const { snapshots, job } = startSnapshots(settings, parts, engine);
+  const heldOrgs = createHeldOrgs(snapshots, settings.staleChecksMs);
   const pastTurns = createPastTurns();
   const longReads = createLongReads();
   const pastSnapshots = createPastSnapshots({
@@ -110,6 +117,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     authorise,
     confirmOf: createConfirmOf(authorise, timeSlices.ofHolders),
     snapshots,
+    heldOrgs,
     heads,
     recentOrgs,
     openPlannedOrg: createOpenPlannedOrg({ database, snapshots, previewSnapshot }),
@@ -124,7 +132,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
       evaluator,
       previewAccess: createPreviewAccess({ database, snapshots, previewSnapshot }),
       requireReached: createRequireReached(database),
-      subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),
+      subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator, heldOrgs),
       viewCaller,
     },
     uses,

@@ -1,9 +1,14 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import type { DatabaseReach } from "../database/reach.ts";
 import { createRecordSupportUse } from "../events/changes/record-support-use.ts";
 import type { AccessLog } from "../events/access-events/access-log.ts";
+import { methodsAway, stalenessOf } from "../iam/access-checks/staleness-of.ts";
 import { createTypePermissions } from "../resources/type-permissions.ts";
+import { createAwayInterceptor } from "../rpc/away-calls.ts";
 import { createExplainError } from "../rpc/explain-error.ts";
 import type { Guards } from "../rpc/guards.ts";
 import { createCallInterceptor, createErrorInterceptor } from "../rpc/interceptors.ts";
@@ -17,6 +22,7 @@ import { traceDecision, traceGate } from "../rpc/trace-decision.ts";
 import type { Access } from "./access.ts";
 import type { Contract } from "./contract.ts";
 import type { Identity } from "./identity.ts";
+import type { Authenticate } from "../identity/authenticate.ts";
 import type { ReadsAndWrites } from "./reads-and-writes.ts";
 import type { Scheduling } from "./scheduling.ts";
 
@@ -26,11 +32,13 @@ type Settings = Pick<
 >;
 
 interface Parts {
+  /** Undefined for a server that answers nothing while its database is away. */
+  readonly reach?: DatabaseReach | undefined;
   readonly database: Database;
   readonly contract: Pick<Contract, "methods">;
   readonly scheduling: Pick<Scheduling, "bodySlots" | "countCall" | "timeSlices">;
-  readonly access: Pick<Access, "authorise" | "confirmOf">;
-  readonly identity: Pick<Identity, "authenticate">;
+  readonly access: Pick<Access, "authorise" | "confirmOf" | "heldOrgs">;
+  readonly identity: Pick<Identity, "authenticate" | "authenticateInReach">;
   readonly readsAndWrites: Pick<ReadsAndWrites, "readers" | "writeQueue">;
   readonly accessLog: Pick<AccessLog, "note">;
   readonly logger: Logger;
@@ -44,23 +52,29 @@ export function composeGuards(settings: Settings, parts: Parts): Guards {
   const explain = createExplainError(logger);
   const noteRefusal = createNoteRefusal(methods, accessLog.note);
   const typePermissions = createTypePermissions(database, readsAndWrites.readers);
+  const authenticatorOf = (method: DescMethod): Authenticate =>
+    methodsAway.has(method) ? identity.authenticateInReach : identity.authenticate;
+  const recordSupport = createRecordSupportUse({ database, writeQueue: readsAndWrites.writeQueue });
+  const { authorise, confirmOf } = access;
+  const call = createCallInterceptor(methods, authorise, confirmOf, typePermissions, timeSlices, recordSupport);
   return {
-    gate: traceGate(createRequestGate(methods, identity.authenticate, countCall, explain, timeSlices, noteRefusal)),
+    gate: traceGate(createRequestGate(methods, authenticatorOf, countCall, explain, timeSlices, noteRefusal)),
     body: createLimitBody(bodySlots, settings.maxBodyBytes, explain),
     slice: createTakeSlice(methods, timeSlices, explain),
     errors: createErrorInterceptor(explain, noteRefusal),
     concurrency: createConcurrencyInterceptor(methods, settings),
     streams: createOpenStreamsInterceptor(settings.streamsPerCaller, settings.requestTimeoutMs),
-    call: traceDecision(
-      createCallInterceptor(
-        methods,
-        access.authorise,
-        access.confirmOf,
-        typePermissions,
-        timeSlices,
-        createRecordSupportUse({ database, writeQueue: readsAndWrites.writeQueue }),
-      ),
-    ),
+    call: traceDecision(parts.reach === undefined ? call : answeringAway(parts, parts.reach, call)),
     explain,
   };
+}
+
+/** Lets checks be answered from memory while the database is away, before they are authorised. */
+function answeringAway({ access, identity }: Parts, reach: DatabaseReach, call: Interceptor): Interceptor {
+  const away = createAwayInterceptor({
+    authenticate: identity.authenticate,
+    isAllowed: (message, knownTime) => access.heldOrgs.isRecent(knownTime, stalenessOf(message)),
+    onAnswer: reach.noteAnswerAway,
+  });
+  return (next) => away(call(next));
 }

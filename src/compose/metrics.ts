@@ -5,6 +5,7 @@ import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts"
 import { ServerReflection as ServerReflectionV1Alpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
+import type { DatabaseReach } from "../database/reach.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import type { OnExchangeEnd } from "../http/access-log.ts";
 import { createListener } from "../http/listener/listener.ts";
@@ -27,6 +28,8 @@ interface Parts {
   readonly deliveries: DeliveryCounts;
   readonly heldLog: { readonly webhooks: number };
   readonly failures: Readonly<ProcessFailures>;
+  /** Undefined for a server that answers nothing while its database is away. */
+  readonly reach?: DatabaseReach | undefined;
 }
 
 /** What is counted, and served to those who scrape it, on a listener of its own. */
@@ -64,7 +67,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
   return {
     onEnd: exchanges.onEnd,
 
-    async open({ openExchanges, database, service, jobs, deliveries, heldLog, failures }) {
+    async open({ openExchanges, database, service, jobs, deliveries, heldLog, failures, reach }) {
       const { handlers, scheduling, access } = service;
       // Loaded only here: a server without metrics starts without the library.
       const { createMetricsWriter } = await import("../metrics/registry.ts");
@@ -92,6 +95,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         lostUses: access.uses.lost,
         signals: handlers.signalCounts,
         failures,
+        reach,
       });
       const listener = createListener({
         handler: createMetricsPage(createMetricsWriter(families)),

@@ -15,6 +15,7 @@ import { type Access, composeAccess } from "./access.ts";
 import { composeContract } from "./contract.ts";
 import { composeFacades } from "./facades.ts";
 import { composeGuards } from "./guards.ts";
+import type { DatabaseReach } from "../database/reach.ts";
 import { type Mailer, createMailer } from "../identity/outgoing/mailer.ts";
 import { composeHandlers } from "./handlers.ts";
 import { type Identity, composeIdentity } from "./identity.ts";
@@ -31,6 +32,8 @@ interface Parts extends Intervals {
   readonly signingKeys: SigningKeys;
   /** The URL of the service, as its clients know it. */
   readonly issuer: () => string;
+  /** Undefined for a server that answers nothing while its database is away. */
+  readonly reach?: DatabaseReach | undefined;
   readonly tracing?: Tracing | undefined;
   readonly logger: Logger;
 }

@@ -28,10 +28,13 @@ const systemCodes = new Set([
 /** The system calls to which those codes apply. Reading a missing file fails with ENOENT too. */
 const systemCalls = new Set(["connect", "read", "write", "getaddrinfo"]);
 
+/** What waited too long for a connection of the pool: the server is busy, or too few are allowed. */
+const waitedInPool = "timeout exceeded when trying to connect";
+
 /** Errors of pg without a code, when a connection breaks or cannot be opened. */
 const passingMessages = [
   "Connection terminated",
-  "timeout exceeded when trying to connect",
+  waitedInPool,
   "timeout expired",
   "Client has encountered a connection error",
   "Client was closed",
@@ -51,6 +54,20 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { code = "", syscall = "" } = error as NodeJS.ErrnoException;
   if (systemCodes.has(code) && systemCalls.has(syscall)) return true;
   return passingMessages.some((message) => error.message.startsWith(message));
+}
+
+/** Of those, the classes of SQLSTATE with which a server says that it, or the way to it, is gone. */
+const goneCodes = ["08", "57P"];
+
+/**
+ * Whether an error says that no primary was reached, or that the connection to it broke. That it is busy, full or read-only, or that a lock or
+ * a limit of time ended a statement, says that it was.
+ */
+export function isDatabaseGone(error: unknown): boolean {
+  if (!isDatabaseUnavailable(error)) return false;
+  if (error instanceof pg.DatabaseError) return goneCodes.some((code) => error.code?.startsWith(code));
+  if (error instanceof AggregateError) return error.errors.every(isDatabaseGone);
+  return error instanceof Error && error.message !== waitedInPool;
 }
 
 /**

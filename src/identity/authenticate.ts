@@ -1,9 +1,7 @@
 import { type Concerned, ServiceError } from "../errors/service-error.ts";
-import type { Database } from "../database/database.ts";
 import { containsAddress } from "./address-prefix.ts";
-import type { RecentOrgs } from "./recent-orgs.ts";
 import type { Caller } from "./caller.ts";
-import { createCallerLookup } from "./caller-lookup.ts";
+import type { CallerLookup } from "./caller-lookup.ts";
 
 /**
  * Identifies the caller from the `Authorization` header (RFC 6750).
@@ -20,17 +18,15 @@ export type Authenticate = (authorization: string | null, clientAddress: string 
  */
 export type AuthenticateToken = (text: string) => Promise<Caller | undefined>;
 
-interface AuthenticateOptions {
-  readonly database: Database;
+export interface AuthenticateOptions {
   readonly authenticateToken: AuthenticateToken;
-  readonly recentOrgs: RecentOrgs;
+  /** Finds the callers of API keys. */
+  readonly findCaller: CallerLookup;
   /** Called for each API key that is accepted. */
   readonly onUse: (caller: Caller) => void;
 }
 
-export function createAuthenticate(options: AuthenticateOptions): Authenticate {
-  const { authenticateToken, onUse } = options;
-  const findCaller = createCallerLookup(options);
+export function createAuthenticate({ authenticateToken, findCaller, onUse }: AuthenticateOptions): Authenticate {
   return async (authorization, clientAddress) => {
     const token = readBearerToken(authorization);
     const ofToken = isTokenLike(token) ? await authenticateToken(token) : undefined;

@@ -50,7 +50,7 @@ interface RefusedKey extends Pick<Caller, "orgId" | "memberId" | "credentialId">
 }
 
 /** Finds the caller of an API key, by its text. */
-type CallerLookup = Lookup<string, Caller | RefusedKey | "invalid">;
+export type CallerLookup = Lookup<string, Caller | RefusedKey | "invalid">;
 
 interface CallerLookupOptions {
   readonly database: Database;

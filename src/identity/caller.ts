@@ -41,4 +41,9 @@ export interface Caller {
    * for later decisions does not keep it.
    */
   readonly hasGuardedOrgs?: boolean | undefined;
+  /**
+   * Set for a call that was authenticated from memory, because the database is away: when what decided that was last known to be current,
+   * by the database's clock, in milliseconds.
+   */
+  readonly staleSince?: number | undefined;
 }

@@ -2,6 +2,7 @@
 import type { SnapshotActivity } from "../access/snapshots/current-snapshots.ts";
 import type { DatabaseActivity } from "../database/database.ts";
 import type { PoolActivity } from "../database/pool-activity.ts";
+import type { DatabaseReach } from "../database/reach.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import type { SignalCounts } from "../events/signals/counts.ts";
 import type { OpenExchanges } from "../http/listener/listener.ts";
@@ -32,6 +33,8 @@ export interface MeasuredParts {
   readonly lostUses: () => number;
   readonly signals: SignalCounts;
   readonly failures: Readonly<ProcessFailures>;
+  /** Undefined for a server that answers nothing while its database is away. */
+  readonly reach: Pick<DatabaseReach, "answersAway" | "awayMs"> | undefined;
 }
 
 export function familiesOf(parts: MeasuredParts): readonly Family[] {
@@ -45,6 +48,7 @@ export function familiesOf(parts: MeasuredParts): readonly Family[] {
     ),
     ...familiesOfExchanges(parts),
     ...familiesOfDatabase(parts.database),
+    ...familiesOfReach(parts.reach),
     ...familiesOfSnapshots(parts.snapshots),
     counter(
       "tenantry_access_uses_lost_total",
@@ -128,6 +132,19 @@ function familiesOfDatabase({ pools, statements }: DatabaseActivity): readonly F
           { count, sum: totalMs / 1_000 },
         ]),
     ),
+  ];
+}
+
+function familiesOfReach(reach: MeasuredParts["reach"]): readonly Family[] {
+  return [
+    gauge(
+      "tenantry_database_away_seconds",
+      "For how long the database has answered nothing, if it is away; 0 on servers that answer no checks meanwhile.",
+      () => [[unlabelled, (reach?.awayMs() ?? 0) / 1_000]],
+    ),
+    counter("tenantry_stale_calls_total", "Calls with checks that were answered while the database was away.", () => [
+      [unlabelled, reach?.answersAway() ?? 0],
+    ]),
   ];
 }
 

@@ -1,3 +1,4 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import { type ConnectError, type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { authenticateKey } from "../access/evaluation/call.ts";
 import { impersonatorOf } from "../access/tokens/impersonation.ts";
@@ -25,7 +26,7 @@ const maxAgeMs = 1_000;
  */
 export function createRequestGate(
   table: MethodTable,
-  authenticate: Authenticate,
+  authenticatorOf: (method: DescMethod) => Authenticate,
   countCall: CountCall | undefined,
   explain: ExplainError,
   slices: TimeSlices,
@@ -54,6 +55,7 @@ export function createRequestGate(
     const rules = table.get(method);
     if (rules === undefined || rules.unauthenticated) return;
     const explained = (thrown: unknown): ConnectError => explain(thrown, context);
+    const authenticate = authenticatorOf(method);
     const authenticateNow = () => authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
     let caller: Caller;
     try {
@@ -108,6 +110,12 @@ export function callerAtGate(values: ContextValues): Caller {
 export async function authenticateAgain(values: ContextValues): Promise<void> {
   const caller = await values.get(authenticateKey)?.();
   if (caller !== undefined) values.set(callerKey, caller);
+}
+
+/** Authenticates the caller of a call in another way, also when it is authenticated again. @throws ServiceError as the gate does. */
+export async function authenticateBy(values: ContextValues, authenticate: () => Promise<Caller>): Promise<void> {
+  values.set(authenticateKey, authenticate);
+  await authenticateAgain(values);
 }
 
 /**

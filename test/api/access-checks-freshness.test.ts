@@ -100,13 +100,16 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
     expect(await ask(next)).toEqual([[], [], false]);
   });
 
-  test("a max_staleness above one minute or below zero is refused, as is a text that is not a revision", async () => {
+  test("a max_staleness above a day, of a list above a minute, or below zero is refused, as is a text that is not a revision", async () => {
     const { access, alice, web } = place;
     const question = { subjectPath: alice, permission, resourcePath: web };
-    for (const ms of [60_001, -1]) {
-      const call = access.checkAccess({ ...question, maxStaleness: durationFromMs(ms) });
-      expect(await failureOf(call)).toMatchObject({ code: "InvalidArgument", fields: ["max_staleness"] });
-    }
+    const refused = [
+      access.checkAccess({ ...question, maxStaleness: durationFromMs(86_400_001) }),
+      access.checkAccess({ ...question, maxStaleness: durationFromMs(-1) }),
+      access.listSubjects({ permission, resourcePath: web, maxStaleness: durationFromMs(60_001) }),
+    ];
+    const invalid = { code: "InvalidArgument", fields: ["max_staleness"] };
+    expect(await Promise.all(refused.map(failureOf))).toMatchObject(refused.map(() => invalid));
     const call = access.checkAccess({ ...question, revision: "new" });
     expect(await failureOf(call)).toMatchObject({ code: "InvalidArgument", fields: ["revision"] });
   });

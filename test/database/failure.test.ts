@@ -6,7 +6,7 @@ import { type Transaction, sql } from "kysely";
 import pg from "pg";
 import { describe, expect, inject, test } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
-import { isDatabaseUnavailable, isRetryable, violatedConstraint } from "../../src/database/failure.ts";
+import { isDatabaseGone, isDatabaseUnavailable, isRetryable, violatedConstraint } from "../../src/database/failure.ts";
 import type { Schema } from "../../src/database/schema.ts";
 import { addOrg } from "./sample-rows.ts";
 import { useSharedDatabase } from "./shared-database.ts";
@@ -25,12 +25,15 @@ async function failureOf(call: Promise<unknown>): Promise<unknown> {
 /** Returns the classification of an error. */
 const classify = (error: unknown) => ({
   unavailable: isDatabaseUnavailable(error),
+  gone: isDatabaseGone(error),
   retryable: isRetryable(error),
   constraint: violatedConstraint(error),
 });
 
-const unavailable = { unavailable: true, retryable: false, constraint: undefined };
-const permanent = { unavailable: false, retryable: false, constraint: undefined };
+/** It answers, but not what was asked. */
+const unavailable = { unavailable: true, gone: false, retryable: false, constraint: undefined };
+const gone = { ...unavailable, gone: true };
+const permanent = { ...unavailable, unavailable: false };
 
 /** Returns a port whose connections are passed to `onConnection`. Nothing listens on it if there is no handler. */
 async function usePort(onConnection?: (socket: net.Socket) => void): Promise<{ port: number; close: () => void }> {
@@ -56,7 +59,7 @@ const failIn = (database: Database, run: (db: Transaction<Schema>) => Promise<un
 describe("a database that cannot be reached is unavailable:", () => {
   test("connection refused", async () => {
     const { port } = await usePort();
-    expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(unavailable);
+    expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(gone);
   });
 
   test("connection refused on all addresses of its name", async () => {
@@ -73,33 +76,33 @@ describe("a database that cannot be reached is unavailable:", () => {
     });
     const [error] = (await once(socket, "error").catch((thrown: unknown) => [thrown])) as unknown[];
     expect(error).toBeInstanceOf(AggregateError);
-    expect(classify(error)).toEqual(unavailable);
+    expect(classify(error)).toEqual(gone);
   });
 
   test("there is no socket", async () => {
-    expect(classify(await connectTo({ host: "/nonexistent" }))).toEqual(unavailable);
+    expect(classify(await connectTo({ host: "/nonexistent" }))).toEqual(gone);
   });
 
   test("the host name is unknown", async () => {
-    expect(classify(await connectTo({ host: "database.invalid" }))).toEqual(unavailable);
+    expect(classify(await connectTo({ host: "database.invalid" }))).toEqual(gone);
   });
 
   test("it resets the connection", async () => {
     const { port, close } = await usePort((socket) => socket.once("data", () => socket.resetAndDestroy()));
-    expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(unavailable);
+    expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(gone);
     close();
   });
 
   test("it closes the connection", async () => {
     const { port, close } = await usePort((socket) => socket.once("data", () => socket.end()));
-    expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(unavailable);
+    expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(gone);
     close();
   });
 
   test("it never responds", async () => {
     const sockets: net.Socket[] = [];
     const { port, close } = await usePort((socket) => sockets.push(socket));
-    expect(classify(await connectTo({ host: "127.0.0.1", port, connectionTimeoutMillis: 50 }))).toEqual(unavailable);
+    expect(classify(await connectTo({ host: "127.0.0.1", port, connectionTimeoutMillis: 50 }))).toEqual(gone);
     for (const socket of sockets) socket.destroy();
     close();
   });
@@ -122,8 +125,8 @@ describe("a database that cannot be reached is unavailable:", () => {
       maxWriteConnections: 1,
       onConnectionError: () => {},
     });
-    expect(classify(await failureOf(database.readPrepared("nobody", "select 1", [])))).toEqual(unavailable);
-    expect(classify(await failIn(database, (db) => sql`select 1`.execute(db)))).toEqual(unavailable);
+    expect(classify(await failureOf(database.readPrepared("nobody", "select 1", [])))).toEqual(gone);
+    expect(classify(await failIn(database, (db) => sql`select 1`.execute(db)))).toEqual(gone);
     await database.close();
   });
 });
@@ -136,7 +139,7 @@ describe("a database that aborts a statement is unavailable:", () => {
       const statement = sql`select pg_sleep(10)`.execute(db);
       await Promise.all([statement, sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.reads)]);
     });
-    expect(classify(error)).toEqual(unavailable);
+    expect(classify(error)).toEqual(gone);
     // The pool opens a new connection.
     await expect(sql`select 1`.execute(database.writes)).resolves.toBeDefined();
   });
@@ -149,7 +152,7 @@ describe("a database that aborts a statement is unavailable:", () => {
       await sql`select pg_terminate_backend(${rows[0]?.pid}, 60000)`.execute(database.reads);
       await sql`select 1`.execute(db);
     });
-    expect(classify(error)).toEqual(unavailable);
+    expect(classify(error)).toEqual(gone);
   });
 
   test("statement timeout", async () => {
@@ -183,7 +186,7 @@ describe("a database that aborts a statement is unavailable:", () => {
       await expect.poll(async () => (await sessions.execute(database.reads)).rows).toEqual([]);
       await sql`select 1`.execute(db);
     });
-    expect(classify(error)).toEqual(unavailable);
+    expect(classify(error)).toMatchObject({ unavailable: true, retryable: false });
   });
 });
 
@@ -203,7 +206,7 @@ describe("a transaction that conflicts with another one is retryable:", () => {
       });
     const outcomes = await Promise.allSettled([touchBoth(one.id, other.id), touchBoth(other.id, one.id)]);
     const errors = outcomes.flatMap((outcome): unknown[] => (outcome.status === "rejected" ? [outcome.reason] : []));
-    expect(errors.map(classify)).toEqual([{ unavailable: true, retryable: true, constraint: undefined }]);
+    expect(errors.map(classify)).toEqual([{ ...unavailable, retryable: true }]);
   });
 
   test("a serialization failure", async () => {
@@ -220,7 +223,7 @@ describe("a transaction that conflicts with another one is retryable:", () => {
           await change(db);
         }),
     );
-    expect(classify(error)).toEqual({ unavailable: true, retryable: true, constraint: undefined });
+    expect(classify(error)).toEqual({ ...unavailable, retryable: true });
   });
 });
 

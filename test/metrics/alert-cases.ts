@@ -36,6 +36,12 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     before: "3m",
     quiet: { [`tenantry_http_requests_total${of('http_route="/readyz",http_response_status_code="200"')}`]: "0+6x30" },
   },
+  TenantryDatabaseAway: {
+    series: { [`tenantry_database_away_seconds${of()}`]: "0x5 30 90 150x20" },
+    at: "7m",
+    before: "6m",
+    quiet: { [`tenantry_database_away_seconds${of()}`]: "0x5 30 59 0x20" },
+  },
   TenantryCallsFail: {
     series: { [code("OK")]: "0+980x90", [code("UNAVAILABLE")]: "0+20x90" },
     at: "80m",

@@ -28,7 +28,7 @@ test("of many calls at once that are refused, those for which no turn is left ma
   const slices = createTimeSlices({ shortMs: 0, maxWaiting: 1 });
   const gate = createRequestGate(
     createMethodTable([...services, ...standardServices]),
-    authenticate,
+    () => authenticate,
     undefined,
     explain,
     slices,
@@ -49,7 +49,7 @@ test("the caller of a call is known if it passes the gate, and not if it exceeds
   const call = async (name: string, refusal: ServiceError | undefined): Promise<unknown> => {
     const gate = createRequestGate(
       createMethodTable([...services, ...standardServices]),
-      () => Promise.resolve({ orgId: "org" } as Caller),
+      () => () => Promise.resolve({ orgId: "org" } as Caller),
       () => ({ refusal, fields: [] }),
       createExplainError(pino({ enabled: false })),
       createTimeSlices(),

@@ -8,6 +8,9 @@ export interface SilentProxy {
   silence(): void;
   /** Does so for good: new connections are opened and never answered, and none is closed when the other end closes it. */
   silenceForGood(): void;
+  /** Closes all connections, and each new one at once, until it is mended. */
+  cut(): void;
+  mend(): void;
   /** Returns the number of open connections. */
   count(): number;
   close(): void;
@@ -37,9 +40,11 @@ export async function startSilentProxy(
   const sockets = new Set<net.Socket>();
   let generation = 0;
   let isSilentForGood = false;
+  let isCut = false;
   // Both ends send small messages, and wait for their answers.
   const server = net.createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
     const own = generation;
+    if (isCut) return void client.on("error", () => {}).destroy();
     sockets.add(client);
     client.on("end", () => isSilentForGood || client.end());
     if (isSilentForGood) return void client.on("error", () => {}).resume();
@@ -72,6 +77,11 @@ export async function startSilentProxy(
       generation++;
       isSilentForGood = true;
     },
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend: () => void (isCut = false),
     count: () => sockets.size,
     close() {
       for (const socket of sockets) socket.destroy();

@@ -7,6 +7,7 @@ import pLimit from "p-limit";
 import type { Committed } from "../../database/commits.ts";
 import type { LogHead } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
+import { isDatabaseUnavailable } from "../../database/failure.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { advanceSnapshot, followCommit } from "./advance-snapshot.ts";
 import type { OrgSnapshot, OrgSnapshotOptions } from "../engine/org-snapshot.ts";
@@ -23,6 +24,8 @@ export interface Snapshots {
   at(orgId: string, head: LogHead): OrgSnapshot | Promise<OrgSnapshot>;
   /** Returns the snapshot of an org at whatever revision is in memory; undefined if it is not in memory. */
   held(orgId: string): OrgSnapshot | undefined;
+  /** Returns the last moment, by this process's own clock, at which a read has shown that it was current; undefined if it is not in memory. */
+  confirmedAt(orgId: string): number | undefined;
   /**
    * Reads a snapshot of an org that is the caller's own, and that only the caller advances; undefined if there is no such org. It counts
    * against the memory of all until it is released.
@@ -71,6 +74,8 @@ interface Held {
    * of this server, a time at which the org was locked for that.
    */
   readAt: number;
+  /** When the last read of the head started that found the snapshot's revision, by the same clock. */
+  matchedAt: number;
   /** The snapshot's memory when it was last counted. */
   bytes: number;
   /** The read in progress; at most one for each org. */
@@ -109,20 +114,11 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   const read = createReadOrg(database, readConnections, options);
   const own = createOwnSnapshots(maxBytes * shareOfOwn, read, () => evict(""));
 
-  const advance = async ({ snapshot }: Held): Promise<OrgSnapshot | undefined> =>
-    snapshot !== undefined && (await advanceSnapshot(database, snapshot)) ? snapshot : undefined;
-
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
     let readAt = performance.now();
-    let snapshot: OrgSnapshot | undefined;
     let unusable: string | undefined;
     let use: keyof SnapshotActivity["uses"] = "advanced";
-    try {
-      snapshot = await advance(entry);
-    } finally {
-      // If it failed, the snapshot may be between two revisions.
-      entry.snapshot = snapshot;
-    }
+    let snapshot = await advance(database, entry);
     if (snapshot === undefined) {
       const loaded = await files?.load(orgId);
       readAt = performance.now();
@@ -179,6 +175,7 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   return {
     activity,
     held: (orgId) => held.get(orgId)?.snapshot,
+    confirmedAt: (orgId) => confirmedAt(held.get(orgId)),
     readOwn: own.read,
     release: own.release,
 
@@ -205,11 +202,12 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
       ),
 
     at(orgId, head) {
-      const entry = held.get(orgId) ?? { snapshot: undefined, readAt: 0, bytes: 0, work: undefined };
+      const entry = held.get(orgId) ?? { snapshot: undefined, readAt: 0, matchedAt: 0, bytes: 0, work: undefined };
       held.delete(orgId);
       held.set(orgId, entry);
       // A snapshot is between two revisions only within one turn of the event loop, so it can be used here.
       if (!isConfirmed(entry, head)) return bringTo(orgId, head, entry);
+      if (entry.snapshot.revision === head.revision) entry.matchedAt = Math.max(entry.matchedAt, head.readAt);
       activity.uses.current++;
       return entry.snapshot;
     },
@@ -230,6 +228,25 @@ function createReadOrg(
     const small = await limitSmall(() => readSmallSnapshot(database, orgId, options, maxRowsOfSmall));
     return small === "too large" ? limitLarge(() => readSnapshot(database, orgId, options)) : small;
   };
+}
+
+/**
+ * Advances what is held of an org. Returns undefined if that must be read again. Without an answer of the database, it stays where it is; other
+ * failures may leave it between two revisions.
+ */
+async function advance(database: Database, entry: Held): Promise<OrgSnapshot | undefined> {
+  const { snapshot } = entry;
+  try {
+    entry.snapshot = snapshot !== undefined && (await advanceSnapshot(database, snapshot)) ? snapshot : undefined;
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) entry.snapshot = undefined;
+    throw error;
+  }
+  return entry.snapshot;
+}
+
+function confirmedAt(entry: Held | undefined): number | undefined {
+  return entry?.snapshot && Math.max(entry.readAt, entry.matchedAt);
 }
 
 /** Advances the snapshot of a file, if the change log has its revision. Otherwise returns why not. */

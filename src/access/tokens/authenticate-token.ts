@@ -1,11 +1,11 @@
 import type { OrgHead } from "../../changes/revision.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { AuthenticateToken } from "../../identity/authenticate.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { AccessToken, AccessTokens } from "../../identity/tokens/access-token.ts";
 import type { AccessEvaluator } from "../evaluation/evaluator.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
-import type { OrgHeads } from "../snapshots/org-heads.ts";
 import { mayImpersonate } from "./impersonation.ts";
 import { type TokenEndReason, findTokenEnd } from "./find-token-end.ts";
 
@@ -16,8 +16,14 @@ interface TokenState {
   /** The snapshot of its org; undefined if the org no longer exists. */
   readonly snapshot: OrgSnapshot | undefined;
   /** The head of the org's change log, and the database's clock in milliseconds. */
-  readonly head: Pick<OrgHead, "customer_id" | "revision" | "readAt" | "now">;
+  readonly head: TokenOrgHead;
 }
+
+/** What of the head of an org decides about its tokens. */
+type TokenOrgHead = Pick<OrgHead, "customer_id" | "revision" | "readAt" | "now">;
+
+/** Reads the head of an org; undefined if it no longer exists. */
+export type ReadHead = (path: readonly [org: Reference]) => Promise<TokenOrgHead | undefined>;
 
 /** Returns the state of a token now, as exact as an access decision; undefined for a text that is no token of this service. */
 export type ReadTokenState = (text: string) => Promise<TokenState | undefined>;
@@ -27,7 +33,7 @@ const noHead = { customer_id: "", revision: "", readAt: 0, now: 0 };
 
 export function createReadTokenState(
   tokens: AccessTokens,
-  heads: OrgHeads,
+  heads: ReadHead,
   snapshots: Snapshots,
   evaluator: AccessEvaluator,
 ): ReadTokenState {

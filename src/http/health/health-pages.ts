@@ -7,6 +7,8 @@ const headers = { "Cache-Control": "no-store" };
 
 const ok = JSON.stringify({ status: "ok" });
 
+const staleSince = (since: Date): string => JSON.stringify({ status: "stale", stale_since: since.toISOString() });
+
 /**
  * Serves `/healthz` (the process is alive) and `/readyz` (the server can take requests) without authentication. Returns
  * `undefined`, without touching the response, for any other path.
@@ -30,7 +32,10 @@ async function answerPage(
   if (refuseOtherMethods(request, response, path, headers)) return;
   const obstacles = path === "/healthz" ? {} : await health.obstacles();
   const sentences = Object.values(obstacles);
-  if (sentences.length === 0) return answerJson(response, 200, ok, headers);
+  if (sentences.length === 0) {
+    const since = path === "/readyz" ? health.staleSince() : undefined;
+    return answerJson(response, 200, since === undefined ? ok : staleSince(since), headers);
+  }
   answerError(response, {
     code: 503,
     status: "UNAVAILABLE",

@@ -8,6 +8,8 @@ export interface HealthOptions {
   readonly checkTimeoutMs: number;
   /** Called with the reason of a failed check, which callers do not see. */
   readonly onCheckFailed?: (name: string, error: unknown) => void;
+  /** Returns since when the server answers some calls from memory alone, though it is ready; undefined if it does not. */
+  readonly staleSince?: () => Date | undefined;
 }
 
 /** The readiness of this server, which is served over HTTP (`health-pages.ts`) and gRPC. */
@@ -17,12 +19,14 @@ export interface Health {
    * Concurrent calls share one run of a check.
    */
   obstacles(): Promise<Readonly<Record<string, string>>>;
+  readonly staleSince: () => Date | undefined;
   /** Makes the server unready permanently, and ends health streams. */
   startDraining(): void;
   readonly draining: AbortSignal;
 }
 
-export function createHealth({ checks, checkTimeoutMs, onCheckFailed }: HealthOptions): Health {
+export function createHealth(options: HealthOptions): Health {
+  const { checks, checkTimeoutMs, onCheckFailed, staleSince = () => undefined } = options;
   const draining = new AbortController();
   const running = new Map<string, Promise<void>>();
 
@@ -65,7 +69,7 @@ export function createHealth({ checks, checkTimeoutMs, onCheckFailed }: HealthOp
     }
   }
 
-  return { obstacles, startDraining: () => draining.abort(), draining: draining.signal };
+  return { obstacles, staleSince, startDraining: () => draining.abort(), draining: draining.signal };
 }
 
 /** Whether a promise fulfils in time. Rejects if it rejects in time. */

@@ -1,4 +1,5 @@
 import { type JsonObject, create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
   type CheckAccessRequest,
@@ -82,7 +83,7 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
     if (asked.revision !== "") await checkRevision(asked, confirmed);
     const slice = slices.next();
     if (slice !== undefined) await slice;
-    return answer(asked, confirmed, createRequestConditions());
+    return answer(asking, asked, confirmed, createRequestConditions());
   };
 }
 
@@ -116,7 +117,7 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     for (const asked of all) {
       const slice = slices.next();
       if (slice !== undefined) await slice;
-      const each = answer(asked, confirmed.get(confirmKey(asked)), conditions);
+      const each = answer(asking, asked, confirmed.get(confirmKey(asked)), conditions);
       // Nobody waits for it yet, or ever if another one fails before: a rejection that nobody handles would end the process.
       if (!isReady(each)) each.catch(() => undefined);
       answers.push(each);
@@ -148,23 +149,28 @@ function createSteps(dependencies: AccessDependencies) {
     if (confirmed !== undefined) await requireReached(confirmed.snapshot, revision, revisionField);
   };
 
-  const answer = (asked: Asked, confirmed: ConfirmedOrg | undefined, conditions: RequestConditions): CheckResponse => {
+  const answer = (
+    { caller }: Asking,
+    asked: Asked,
+    confirmed: ConfirmedOrg | undefined,
+    conditions: RequestConditions,
+  ): CheckResponse => {
     // A subject that does not exist is denied, so that callers without further permissions do not learn that it does not exist.
-    if (confirmed === undefined) return respond(false, "");
-    const { snapshot, now } = confirmed;
+    if (confirmed === undefined) return respond(false, "", caller.staleSince);
+    const { snapshot, now, staleSince } = confirmed;
     // The revision before the decision. The snapshot may be newer after it.
     const { revision } = snapshot;
     const path = placeOf(asked, confirmed);
     const subject = findNow(snapshot, asked.subject);
-    if (subject === undefined) return respond(false, revision);
+    if (subject === undefined) return respond(false, revision, staleSince);
     const check: CheckRequest = { subject, attributes: asked.attributes, now, counted: "all", conditions };
     // Whoever asks about now acts on the answer. What was allowed is past.
     const target =
       asked.asOf === undefined
         ? evaluator.resolveAllowed(snapshot, check, asked.permission, path)
         : evaluator.resolveHeld(snapshot, check, asked.permission, path);
-    if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision));
-    return respond(target !== undefined, revision);
+    if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision, staleSince));
+    return respond(target !== undefined, revision, staleSince);
   };
 
   return { confirm, checkPermission, placeOf, checkRevision, answer };
@@ -235,6 +241,7 @@ function isReady(answer: CheckResponse): answer is CheckAccessResponse {
   return !(answer instanceof Promise);
 }
 
-function respond(allowed: boolean, revision: string): CheckAccessResponse {
-  return create(CheckAccessResponseSchema, { allowed, revision });
+function respond(allowed: boolean, revision: string, staleSince: number | undefined): CheckAccessResponse {
+  const since = staleSince !== undefined && { staleSince: timestampFromMs(Math.floor(staleSince)) };
+  return create(CheckAccessResponseSchema, { allowed, revision, ...since });
 }

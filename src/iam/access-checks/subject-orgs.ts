@@ -1,3 +1,4 @@
+import { type HeldOrgs, unavailable } from "../../access/away/held-orgs.ts";
 import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
@@ -13,6 +14,8 @@ import type { Reference } from "../../paths/parse-path.ts";
 export interface Confirmed {
   readonly snapshot: OrgSnapshot;
   readonly now: number;
+  /** Set while the database is away: when what decides was last known to be current, in milliseconds of its clock. */
+  readonly staleSince?: number | undefined;
 }
 
 /** How old a decision may be, as requested by the caller. */
@@ -30,10 +33,11 @@ export interface Staleness {
 export interface SubjectOrgs {
   /**
    * Returns the snapshot of the org that a reference names. It is confirmed by a read that started after the call arrived or,
-   * if `staleness` allows it, shortly before.
+   * if `staleness` allows it, shortly before. For a caller that was authenticated from memory, it is the one in memory.
    *
    * @param permission of the method that asks.
    * @returns undefined if there is no such org, or if the caller may not ask about it.
+   * @throws ServiceError SERVICE_UNAVAILABLE when what is in memory is older than `staleness` allows.
    */
   confirm(
     caller: Caller,
@@ -52,6 +56,7 @@ interface Recent {
 }
 
 const maxRecent = 10_000;
+/** How old a decision is at most while the database answers, whatever a caller allows. */
 const maxAgeMs = 60_000;
 
 export function createSubjectOrgs(
@@ -59,6 +64,7 @@ export function createSubjectOrgs(
   snapshots: Snapshots,
   heads: OrgHeads,
   evaluator: AccessEvaluator,
+  held: Pick<HeldOrgs, "head" | "isRecent">,
   clock: () => number = () => performance.now(),
 ): SubjectOrgs {
   /** The last confirmations, by reference, oldest first. */
@@ -73,24 +79,38 @@ export function createSubjectOrgs(
     }
   };
 
+  /** Confirms an org for a call that was authenticated from memory. */
+  const asHeld = (snapshot: OrgSnapshot, now: number, staleSince: number, staleness?: Staleness): Confirmed => {
+    if (held.isRecent(staleSince, staleness?.maxMs ?? 0)) return { snapshot, now, staleSince };
+    throw unavailable("what this server has in memory is older than max_staleness allows");
+  };
+
   return {
     async confirm(caller, reference, permission, staleness) {
       const { snapshot: own, check } = await viewCaller(caller);
+      const { staleSince, time } = caller;
       // The head of the caller's org was read together with the credentials of the call.
-      if (isOrgOf(own, reference)) return seesOwnOrg(own, check) ? { snapshot: own, now: caller.time } : undefined;
+      if (isOrgOf(own, reference)) {
+        if (!seesOwnOrg(own, check)) return undefined;
+        return staleSince === undefined ? { snapshot: own, now: time } : asHeld(own, time, staleSince, staleness);
+      }
       const path = { pattern: patterns.Org, references: [reference] };
       const target = await evaluator.resolveAllowed(own, check, permission, path);
       if (target === undefined) return undefined;
       // By id from here on, so that the org that is confirmed is the one that the caller may ask about, also if its name changes.
       // Only callers who may ask about every org keep the name.
       const org = target.references[0] ?? reference;
+      if (staleSince !== undefined) {
+        const { snapshot, knownTime } = held.head(org);
+        return asHeld(snapshot, time, Math.min(staleSince, knownTime), staleness);
+      }
       const key = orgKey(org);
       const startMs = clock();
       const last = staleness && recent.get(key);
       if (staleness !== undefined && last !== undefined) {
         const { maxMs, revision } = staleness;
         const age = startMs - last.startMs;
-        const snapshot = age <= maxMs ? snapshots.held(last.orgId) : undefined;
+        const snapshot = age <= Math.min(maxMs, maxAgeMs) ? snapshots.held(last.orgId) : undefined;
         if (snapshot !== undefined && (revision === "" || snapshot.hasReached(revision))) {
           return { snapshot, now: last.now + age };
         }

@@ -1,0 +1,99 @@
+// What this server holds of orgs while the database is away: their snapshots, each with the last moment at which a read has shown that it was
+// current. All times are of the database's clock, which goes on by the clocks of this machine.
+import type { OrgHead } from "../../changes/revision.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import type { Caller } from "../../identity/caller.ts";
+import type { Reference } from "../../paths/parse-path.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { Snapshots } from "../snapshots/current-snapshots.ts";
+
+/** The head of an org up to which this server has its snapshot. */
+export interface HeldHead extends Pick<OrgHead, "id" | "customer_id" | "revision" | "readAt" | "now"> {
+  readonly snapshot: OrgSnapshot;
+  /** When this was last known to be the head of the org, in milliseconds. */
+  readonly knownTime: number;
+}
+
+export interface HeldOrgs {
+  /** Notes the database's clock, as a call has read it. */
+  readonly noteTime: (caller: Pick<Caller, "time" | "orgHead">) => void;
+  /** @throws ServiceError SERVICE_UNAVAILABLE when the org is not in memory. */
+  readonly head: (org: Reference) => HeldHead;
+  /** Returns the time of a moment before the last call that has reached the database. @param at by this process's own clock. */
+  readonly timeAt: (at: number) => number;
+  /** Reports whether what was last known at a time may answer. @param maxMs how old it may be for the caller. */
+  readonly isRecent: (knownTime: number, maxMs: number) => boolean;
+}
+
+/**
+ * @param limitMs how old anything may be that answers.
+ * @param wallClock returns milliseconds of the clock of the machine, which goes on while the machine is suspended.
+ */
+export function createHeldOrgs(
+  snapshots: Pick<Snapshots, "confirmedAt" | "held" | "heldFrom">,
+  limitMs: number,
+  wallClock: () => number = Date.now,
+): HeldOrgs {
+  let noted = { time: 0, at: -Infinity, wall: 0 };
+  /** Made when the first name is asked for, and until a call has reached the database again. */
+  let names: ReadonlyMap<string, string> | undefined;
+
+  /** Something may have expired: whichever clock is ahead counts. */
+  const now = (): number => noted.time + Math.max(performance.now() - noted.at, wallClock() - noted.wall);
+
+  const timeAt = (at: number): number => noted.time + Math.min(at - noted.at, 0);
+
+  const idOf = (org: Reference): string | undefined => {
+    if (org.by !== "name") return org.by === "id" ? org.value : undefined;
+    names ??= namesOf(snapshots);
+    const id = names.get(org.value);
+    return id !== undefined && snapshots.held(id)?.org.name === org.value ? id : undefined;
+  };
+
+  return {
+    noteTime({ time, orgHead: { readAt } }) {
+      names = undefined;
+      if (readAt > noted.at) noted = { time, at: readAt, wall: wallClock() - (performance.now() - readAt) };
+    },
+
+    head(reference) {
+      const id = idOf(reference);
+      const snapshot = id === undefined ? undefined : snapshots.held(id);
+      const readAt = id === undefined ? undefined : snapshots.confirmedAt(id);
+      if (snapshot === undefined || readAt === undefined)
+        throw unavailable("this server does not have the org in memory");
+      const { org, revision } = snapshot;
+      return {
+        id: org.id,
+        customer_id: org.customerId,
+        revision,
+        readAt,
+        now: now(),
+        snapshot,
+        knownTime: timeAt(readAt),
+      };
+    },
+
+    timeAt,
+
+    isRecent: (knownTime, maxMs) => now() - knownTime <= Math.min(maxMs, limitMs),
+  };
+}
+
+/** Returns the ids of the orgs in memory by their names. Of orgs that had a name one after the other, the last one that was known to have it. */
+function namesOf({ heldFrom, confirmedAt }: Pick<Snapshots, "confirmedAt" | "heldFrom">): Map<string, string> {
+  const ids = new Map<string, string>();
+  for (const { org } of heldFrom(0)) {
+    if (org.state === "DELETED") continue;
+    const other = ids.get(org.name);
+    if (other === undefined || (confirmedAt(other) ?? 0) < (confirmedAt(org.id) ?? 0)) ids.set(org.name, org.id);
+  }
+  return ids;
+}
+
+/** Returns the error of a call that cannot be answered without the database. */
+export function unavailable(reason: string): ServiceError {
+  return new ServiceError("SERVICE_UNAVAILABLE", `the database cannot be reached, and ${reason}; try again`, {
+    retryAfterMs: 1_000,
+  });
+}
