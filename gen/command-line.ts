@@ -44,6 +44,16 @@ export const contract: Contract = {
     {"name":"BatchGetClients","verb":"batchGet","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/clients","suffix":":batchGet","body":"","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The Clients, for example `orgs/acme/clients/console`; at most 1000, all below `parent_path`"}],"output":"BatchGetClientsResponse","help":"Returns several Clients in the order of `paths`"},
     {"name":"BatchCreateClients","verb":"batchCreate","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/clients","suffix":":batchCreate","body":"*","fields":[{"name":"requests","type":"json","shape":"list","mode":"required","help":"One request for each Client, at most 1000"},"validate_only","request_id"],"output":"BatchCreateClientsResponse","help":"Creates several Clients in one transaction"},
     {"name":"BatchDeleteClients","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/clients","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The Clients, for example `orgs/acme/clients/console`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"Empty","help":"Deletes several Clients in one transaction"},
+    {"name":"GetContact","verb":"get","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/contacts/*","suffix":"","body":"","fields":[],"output":"Contact","help":"Returns a Contact"},
+    {"name":"ListContacts","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/contacts","suffix":"","body":"","fields":["page_size","page_token","filter","order_by"],"items":"contacts","item":"Contact","help":"Lists Contacts in order of creation"},
+    {"name":"CreateContact","verb":"create","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/contacts","suffix":"","body":"contact","resource":"Contact","fields":["validate_only","request_id"],"output":"Contact","help":"Creates a Contact in an Org, whose address is unconfirmed"},
+    {"name":"DeleteContact","verb":"delete","http":"DELETE","base":"/iam/v1alpha/","path":"orgs/*/contacts/*","suffix":"","body":"","fields":["etag","allow_missing","validate_only","request_id"],"output":"Empty","help":"Deletes a Contact"},
+    {"name":"UpdateContact","verb":"update","http":"PATCH","base":"/iam/v1alpha/","path":"orgs/*/contacts/*","suffix":"","body":"contact","resource":"Contact","fields":["update_mask","allow_missing","validate_only","request_id"],"output":"Contact","help":"Updates the fields of a Contact that `update_mask` names"},
+    {"name":"SendConfirmation","verb":"sendConfirmation","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/contacts/*","suffix":":sendConfirmation","body":"*","fields":["etag","validate_only","request_id"],"output":"SendConfirmationResponse","help":"Sends a link with which somebody who reads the mail of the address confirms it; links from before are void"},
+    {"name":"EraseContact","verb":"erase","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/contacts/*","suffix":":erase","body":"*","fields":["validate_only"],"output":"EraseContactResponse","help":"Erases a Contact that is deleted from the log of its Org: its names and its address"},
+    {"name":"BatchGetContacts","verb":"batchGet","http":"GET","base":"/iam/v1alpha/","path":"orgs/*/contacts","suffix":":batchGet","body":"","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The Contacts, for example `orgs/acme/contacts/finance`; at most 1000, all below `parent_path`"}],"output":"BatchGetContactsResponse","help":"Returns several Contacts in the order of `paths`"},
+    {"name":"BatchCreateContacts","verb":"batchCreate","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/contacts","suffix":":batchCreate","body":"*","fields":[{"name":"requests","type":"json","shape":"list","mode":"required","help":"One request for each Contact, at most 1000"},"validate_only","request_id"],"output":"BatchCreateContactsResponse","help":"Creates several Contacts in one transaction"},
+    {"name":"BatchDeleteContacts","verb":"batchDelete","http":"POST","base":"/iam/v1alpha/","path":"orgs/*/contacts","suffix":":batchDelete","body":"*","fields":[{"name":"paths","type":"string","shape":"list","mode":"required","help":"The Contacts, for example `orgs/acme/contacts/finance`; at most 1000, all below `parent_path`"},"allow_missing","validate_only","request_id"],"output":"Empty","help":"Deletes several Contacts in one transaction"},
     {"name":"GetCustomer","verb":"get","http":"GET","base":"/iam/v1alpha/","path":"customers/*","suffix":"","body":"","fields":[],"output":"Customer","help":"Returns a Customer"},
     {"name":"ListCustomers","verb":"list","http":"GET","base":"/iam/v1alpha/","path":"customers","suffix":"","body":"","fields":["page_size","page_token","show_deleted","filter","order_by"],"items":"customers","item":"Customer","help":"Lists Customers in order of creation"},
     {"name":"UpdateCustomer","verb":"update","http":"PATCH","base":"/iam/v1alpha/","path":"customers/*","suffix":"","body":"customer","resource":"Customer","fields":["update_mask","validate_only","request_id"],"output":"Customer","help":"Updates the fields of a Customer that `update_mask` names"},
@@ -385,6 +395,9 @@ export const contract: Contract = {
     BatchCreateClientsResponse: [
       {"name":"clients","type":"json","shape":"list","help":"The Clients, in the order of the request"},
     ],
+    BatchCreateContactsResponse: [
+      {"name":"contacts","type":"json","shape":"list","help":"The Contacts, in the order of the request"},
+    ],
     BatchCreateEventStreamsResponse: [
       {"name":"event_streams","type":"json","shape":"list","help":"The EventStreams, in the order of the request"},
     ],
@@ -467,6 +480,9 @@ export const contract: Contract = {
     ],
     BatchGetClientsResponse: [
       {"name":"clients","type":"json","shape":"list","help":"The Clients, in the order of the request"},
+    ],
+    BatchGetContactsResponse: [
+      {"name":"contacts","type":"json","shape":"list","help":"The Contacts, in the order of the request"},
     ],
     BatchGetCustomersResponse: [
       {"name":"customers","type":"json","shape":"list","help":"The Customers, in the order of the request"},
@@ -588,6 +604,20 @@ export const contract: Contract = {
       {"name":"create_time","type":"time","mode":"output","help":"When the Client was created"},
       {"name":"update_time","type":"time","mode":"output","help":"When the Client was last changed"},
     ],
+    Contact: [
+      {"name":"path","type":"string","mode":"output","help":"The full path, for example `/orgs/acme/contacts/finance`"},
+      {"name":"id","type":"string","mode":"output","help":"The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`"},
+      {"name":"name","type":"string","mode":"required","help":"The name in paths, unique among the Contacts of its Org, for example `finance`"},
+      {"name":"display_name","type":"string","help":"The name that people read, for example `Acme finance`"},
+      {"name":"description","type":"string","help":"What the Contact is for, at most 2048 characters"},
+      {"name":"labels","type":"string","shape":"map","help":"Up to 64 key-value pairs, for example `{\"cost-centre\": \"4711\"}`"},
+      {"name":"etag","type":"string","help":"The version of the Contact, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every change of the Contact"},
+      {"name":"create_time","type":"time","mode":"output","help":"When the Contact was created"},
+      {"name":"update_time","type":"time","mode":"output","help":"When the Contact was last changed"},
+      {"name":"email","type":"string","mode":"required","help":"The address, for example `billing@acme.example`: ASCII characters, without quotes and comments, at most 254"},
+      {"name":"kinds","type":["BILLING","SECURITY","TECHNICAL"],"shape":"list","mode":"required","help":"What it is for, each kind once, for example `[\"BILLING\"]`; at least one"},
+      {"name":"confirm_time","type":"time","mode":"output","help":"When the address was confirmed; unset while it is not"},
+    ],
     Customer: [
       {"name":"path","type":"string","mode":"output","help":"The full path, for example `/customers/acme`; of a deleted Customer, `/customers/@<id>`"},
       {"name":"id","type":"string","mode":"output","help":"The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`"},
@@ -601,11 +631,16 @@ export const contract: Contract = {
       {"name":"update_time","type":"time","mode":"output","help":"When the Customer was last changed"},
       {"name":"delete_time","type":"time","mode":"output","help":"When the Customer was deleted; unset if it is not deleted"},
       {"name":"purge_time","type":"time","mode":"output","help":"When the deleted Customer becomes due for permanent removal; until then it can be restored"},
+      {"name":"legal_name","type":"string","help":"The name under which whoever holds the Customer is registered, for example `Acme Ltd`, for invoices and contracts; at most 256 characters on one line"},
+      {"name":"billing_reference","type":"string","help":"What invoices are to name, for example the number of an order, `PO-4711`; at most 128 characters on one line"},
     ],
     DeleteResponse: [
       {"name":"access_preview","type":"json","mode":"output","help":"The access that Members would gain or lose"},
     ],
     Empty: [],
+    EraseContactResponse: [
+      {"name":"change_count","type":"integer","help":"From how many changes something was erased"},
+    ],
     EraseMemberResponse: [
       {"name":"change_count","type":"integer","help":"From how many changes something was erased"},
     ],
@@ -820,6 +855,8 @@ export const contract: Contract = {
       {"name":"purge_time","type":"time","mode":"output","help":"When the deleted Org becomes due for permanent removal; until then it can be restored"},
       {"name":"api_key_policy","type":"json","help":"What API keys in the Org must be like when they are created or rotated"},
       {"name":"support_access_required","type":"boolean","help":"Whether the Org approves what members of the platform, those of the Org `system`, do in it"},
+      {"name":"legal_name","type":"string","help":"The name under which whoever holds the Org is registered, for example `Acme Ltd`, for invoices and contracts; at most 256 characters on one line"},
+      {"name":"billing_reference","type":"string","help":"What invoices are to name, for example the number of an order, `PO-4711`; at most 128 characters on one line"},
     ],
     PlanOrgResponse: [
       {"name":"changes","type":"json","shape":"list","mode":"output","help":"The changes, in the order in which they would be made"},
@@ -1021,6 +1058,12 @@ export const contract: Contract = {
     ],
     SearchResourcesResponse: [
       {"name":"results","type":"json","shape":"list","mode":"output","help":"What was found: first by path, id or key prefix, then by name, then by display name"},
+    ],
+    SendConfirmationResponse: [
+      {"name":"contact","type":"json","help":"The Contact"},
+      {"name":"link","type":"string","mode":"output","help":"The link, if the service sends no mail, for example `https://iam.example.com/sign-in/contact#...`"},
+      {"name":"mail_sent","type":"boolean","mode":"output","help":"Whether a mail server has taken a mail with the link"},
+      {"name":"mail_problem","type":"string","mode":"output","help":"Why no mail was sent, for example `the mail server refused the mail (550)`; empty if one was sent"},
     ],
     SendInvitationResponse: [
       {"name":"member","type":"json","help":"The Member"},

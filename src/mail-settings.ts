@@ -1,4 +1,4 @@
-// The settings of the mail server that sends invitations.
+// The settings of the mail server that sends invitations, and to contacts.
 import type { MailSettings } from "./identity/outgoing/mailer.ts";
 import { ConfigError } from "./read-settings.ts";
 import { integer, mailAddress, smtpUrl } from "./setting-types.ts";
@@ -6,15 +6,15 @@ import { integer, mailAddress, smtpUrl } from "./setting-types.ts";
 export const mailSettings = {
   TENANTRY_SMTP_URL: smtpUrl({
     default: undefined,
-    desc: "The mail server that sends invitations, as smtp://user:password@host:587, with STARTTLS, or smtps://user:password@host:465. If unset, who invites gets the link.",
+    desc: "The mail server that sends invitations, confirmations and warnings, as smtp://user:password@host:587, with STARTTLS, or smtps://user:password@host:465. If unset, who invites or names a contact gets the link, and no warnings are sent.",
   }),
   TENANTRY_SMTP_FROM: mailAddress({
     default: undefined,
-    desc: "The address from which invitations are sent, such as iam@example.com. Required with TENANTRY_SMTP_URL.",
+    desc: "The address from which mails are sent, such as iam@example.com. Required with TENANTRY_SMTP_URL.",
   }),
   TENANTRY_INVITATION_MAILS_PER_HOUR: integer(1, 10_000, {
     default: 100,
-    desc: "Maximum mails with invitations that an org sends in an hour.",
+    desc: "Maximum mails with invitations that an org sends in an hour, and of those that confirm contacts.",
   }),
 };
 

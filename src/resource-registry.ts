@@ -7,6 +7,8 @@ import { apiKeyDefinition } from "./iam/api-keys/definition.ts";
 import { createApiKeysService } from "./iam/api-keys/service.ts";
 import { clientDefinition } from "./iam/clients/definition.ts";
 import { createClientsService } from "./iam/clients/service.ts";
+import { contactDefinition } from "./iam/contacts/definition.ts";
+import { createContactsService } from "./iam/contacts/service.ts";
 import { customerDefinition } from "./iam/customers/definition.ts";
 import { createCustomersService } from "./iam/customers/service.ts";
 import { identityDefinition } from "./iam/identities/definition.ts";
@@ -96,6 +98,7 @@ export const registeredResources: readonly RegisteredResources[] = [
   { definitions: [membershipDefinition, subgroupDefinition], createService: createGroupMembersService },
   { definitions: [roleDefinition], createService: createRolesService },
   { definitions: [roleBindingDefinition], createService: createRoleBindingsService },
+  { definitions: [contactDefinition], createService: createContactsService },
   { definitions: [accessRequestDefinition], createService: createAccessRequestsService },
   { definitions: [quotaRequestDefinition], createService: createQuotaRequestsService },
   { definitions: [webhookDefinition], createService: createWebhooksService },

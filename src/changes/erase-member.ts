@@ -1,4 +1,4 @@
-// Erases a person from the logs. What names the person goes, with the keys of the commitments to it; the commitments stay, so the chain holds.
+// Erases a person, or a contact of an org, from the logs. What names the person goes, with the keys of the commitments to it; the commitments stay, so the chain holds.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { ErasedFields } from "../database/log-tables.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
@@ -40,19 +40,23 @@ const named = {
   allowed_addresses: null,
 };
 
-/** The method that erases members, whose entries say that it was done. */
-export const eraseMethod = "iam.v1alpha.MembersService/EraseMember";
+/** The methods that erase, whose entries say that it was done. */
+export const eraseMethods: readonly string[] = [
+  "iam.v1alpha.MembersService/EraseMember",
+  "iam.v1alpha.ContactsService/EraseContact",
+];
 
-/** A member that is to be erased. */
+/** A member that is to be erased, or a contact, which has neither acted nor anything below it. */
 interface Erased {
+  readonly type: "Member" | "Contact";
   readonly orgId: string;
   readonly memberId: string;
 }
 
-/** Whether the log of the org has the member. */
-export async function isInLog(db: WriteTransaction, { orgId, memberId }: Erased): Promise<boolean> {
+/** Whether the log of the org has the member or contact. */
+export async function isInLog(db: WriteTransaction, { type, orgId, memberId }: Erased): Promise<boolean> {
   const { rows } = await sql`
-    select from changes where org_id = ${orgId} and resource_id = ${memberId} and resource_type = 'Member' limit 1`.execute(
+    select from changes where org_id = ${orgId} and resource_id = ${memberId} and resource_type = ${type} limit 1`.execute(
     db,
   );
   return rows.length > 0;
@@ -115,6 +119,7 @@ async function actorsOf(db: WriteTransaction, { orgId, memberId }: Erased): Prom
 
 /** Finds the other orgs, and the customers, in whose logs it has acted. Those of purged customers stay: the org `system` has that they were. */
 async function findLogs(db: WriteTransaction, erased: Erased, actors: readonly string[]): Promise<string[]> {
+  if (erased.type === "Contact") return [];
   const { rows } = await sql<{ id: string }>`
     select id from orgs where id <> ${erased.orgId} and exists (
       select from changes where changes.customer_id = orgs.customer_id and changes.org_id = orgs.id and ${hasActed(erased, actors)})
@@ -132,7 +137,7 @@ function isTheirs(orgId: string, erased: Erased, actors: readonly string[]): Raw
   if (orgId !== erased.orgId) return hasActed(erased, actors);
   const { memberId } = erased;
   return sql<SqlBool>`(${hasActed(erased, actors)}
-    or ((resource_id = ${memberId} or container_id = ${memberId}) and method <> ${eraseMethod}
+    or ((resource_id = ${memberId} or container_id = ${memberId}) and method <> all(${eraseMethods}::text[])
       and not coalesce(erased->'commitments' ? 'resource_path', false)))`;
 }
 
@@ -142,7 +147,7 @@ function hasActed({ memberId }: Erased, actors: readonly string[]): RawBuilder<S
 }
 
 function fieldsOf(row: Row, memberId: string): CommittedField[] {
-  const isAbout = row.method !== eraseMethod && (row.resource_id === memberId || row.container_id === memberId);
+  const isAbout = !eraseMethods.includes(row.method) && (row.resource_id === memberId || row.container_id === memberId);
   const fields: readonly CommittedField[] = isAbout ? ["after", "before", "resource_path"] : [];
   return row.actor_id === memberId || row.impersonator_id === memberId ? ["origin", ...fields] : [...fields];
 }

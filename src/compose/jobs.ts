@@ -14,6 +14,7 @@ import { createStatisticsJob } from "../jobs/statistics-job.ts";
 import { createSweepJob } from "../jobs/sweep-job.ts";
 import { createSignalsJob } from "../jobs/signals-job.ts";
 import { createDeliveriesJob } from "../jobs/deliveries-job.ts";
+import { createWarningsJob } from "../jobs/warnings-job.ts";
 import type { ServiceDependencies } from "../rpc/services.ts";
 import type { Access } from "./access.ts";
 import type { RunningJob } from "../timers/runs.ts";
@@ -35,7 +36,8 @@ export function composeJobs(
   dependencies: ServiceDependencies & Pick<Access, "longReads">,
   logger: Logger,
 ): Jobs {
-  const { database, registry, installation, retentionDays, signHead, longReads } = dependencies;
+  const { database, registry, installation, invitations, retentionDays, signHead, longReads } = dependencies;
+  const { mailer, issuer } = invitations;
   // Beside the start: it only says what others read later.
   void notePredefinedRoles(database, dependencies.predefinedRoles, logger);
   const ofPurge = { database, registry, installation, retentionDays, intervalMs: purgeIntervalMs, logger };
@@ -52,6 +54,7 @@ export function composeJobs(
     { name: "deliveries", ...deliveries },
     { name: "signals", ...createSignalsJob({ dependencies, intervalMs: deliveriesIntervalMs, logger }) },
     { name: "statistics", ...createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }) },
+    ...(mailer === undefined ? [] : [{ name: "warnings", ...createWarningsJob({ database, mailer, issuer, logger }) }]),
   ];
   return { jobs, deliveries: deliveries.counts };
 }

@@ -12,6 +12,7 @@ import { createSignInChoices } from "../iam/sign-in/sign-in-choices.ts";
 import { createGroupJoins } from "../iam/group-members/invited-groups.ts";
 import { createSponsors } from "../iam/group-members/sponsor.ts";
 import { createFirstSignIns } from "../iam/sign-in/first-sign-ins.ts";
+import { createContactConfirmations } from "../iam/contacts/confirmations.ts";
 import { createInvitations } from "../iam/sign-in/invitations.ts";
 import { createProviderSignIn } from "../iam/sign-in/provider-sign-in.ts";
 import { createGuardedFetch } from "../identity/oidc/guarded-fetch.ts";
@@ -84,6 +85,7 @@ export function composeSignIn(settings: Settings, parts: Parts): SignIn {
       ...noteBrowserSignIns(noteSignIns, createBrowserSessions(ofBrowsers), createSignInChoices(ofBrowsers)),
       noteSignIns,
       invitations: createInvitations({ database, registry, sponsors, systemOrgId, retentionDays }),
+      contactConfirmations: createContactConfirmations(database),
       firstSignIns: createFirstSignIns({
         database,
         systemOrgId,

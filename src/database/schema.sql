@@ -109,6 +109,7 @@ create table api_keys (
   constraint api_keys_pkey PRIMARY KEY (org_id, member_id, id, customer_id),
   constraint api_keys_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id)
 );
+CREATE INDEX api_keys_by_end ON api_keys USING btree (org_id, expire_time) WHERE (expire_time IS NOT NULL);
 CREATE INDEX api_keys_expire ON api_keys USING btree (expire_time) WHERE (expire_time IS NOT NULL);
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name, customer_id);
@@ -217,6 +218,66 @@ CREATE INDEX clients_by_update_time ON clients USING btree (org_id, update_time,
 CREATE INDEX clients_id ON clients USING hash (id);
 CREATE UNIQUE INDEX clients_name_key ON clients USING btree (org_id, name, customer_id);
 
+create table contact_links (
+  id uuid not null,
+  customer_id uuid not null,
+  org_id uuid not null,
+  contact_id uuid not null,
+  hash bytea,
+  address_hash bytea not null,
+  mail text not null,
+  send_time timestamp(3) with time zone not null,
+  expire_time timestamp(3) with time zone not null,
+  constraint contact_links_pkey PRIMARY KEY (id, customer_id),
+  constraint contact_links_mail_check CHECK ((mail = ANY (ARRAY['NONE'::text, 'SENDING'::text, 'SENT'::text])))
+);
+CREATE INDEX contact_links_addresses ON contact_links USING btree (org_id, address_hash, send_time) WHERE (mail <> 'NONE'::text);
+CREATE INDEX contact_links_by_expire_time ON contact_links USING btree (expire_time);
+CREATE INDEX contact_links_contact ON contact_links USING btree (org_id, contact_id);
+CREATE INDEX contact_links_mails ON contact_links USING btree (org_id, send_time) WHERE (mail <> 'NONE'::text);
+
+create table contact_warnings (
+  customer_id uuid not null,
+  org_id uuid not null,
+  contact_id uuid not null,
+  kind text not null,
+  subject_id uuid not null,
+  occasion timestamp(3) with time zone not null,
+  attempts integer not null,
+  attempt_time timestamp(3) with time zone not null,
+  is_sent boolean not null,
+  expire_time timestamp(3) with time zone not null,
+  constraint contact_warnings_pkey PRIMARY KEY (org_id, contact_id, kind, subject_id, occasion, customer_id)
+);
+CREATE INDEX contact_warnings_by_expire_time ON contact_warnings USING btree (expire_time);
+
+create table contacts (
+  customer_id uuid not null,
+  org_id uuid not null,
+  id uuid not null,
+  email text not null,
+  kinds text[] not null,
+  confirm_time timestamp(3) with time zone,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint contacts_pkey PRIMARY KEY (org_id, id, customer_id),
+  constraint contacts_kinds_check CHECK ((kinds <@ ARRAY['BILLING'::text, 'SECURITY'::text, 'TECHNICAL'::text])),
+  constraint contacts_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
+);
+CREATE INDEX contacts_by_create_time ON contacts USING btree (org_id, create_time, id);
+CREATE INDEX contacts_by_display_name ON contacts USING btree (org_id, display_name COLLATE "C", id);
+CREATE INDEX contacts_by_name ON contacts USING btree (org_id, name COLLATE "C");
+CREATE INDEX contacts_by_update_time ON contacts USING btree (org_id, update_time, id);
+CREATE INDEX contacts_confirmed ON contacts USING btree (org_id) WHERE (confirm_time IS NOT NULL);
+CREATE UNIQUE INDEX contacts_email_key ON contacts USING btree (org_id, lower((email COLLATE "C")), customer_id);
+CREATE INDEX contacts_id ON contacts USING hash (id);
+CREATE UNIQUE INDEX contacts_name_key ON contacts USING btree (org_id, name, customer_id);
+
 create table customers (
   id uuid not null,
   name text not null,
@@ -233,6 +294,8 @@ create table customers (
   chain_revision uuid,
   chain_start uuid,
   chain_hash bytea,
+  legal_name text,
+  billing_reference text,
   constraint customers_pkey PRIMARY KEY (id),
   constraint customers_check CHECK (((delete_time IS NULL) = (purge_time IS NULL)))
 );
@@ -594,6 +657,8 @@ create table orgs (
   chain_start uuid,
   chain_hash bytea,
   support_access_required boolean not null default false,
+  legal_name text,
+  billing_reference text,
   constraint orgs_pkey PRIMARY KEY (id),
   constraint orgs_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint orgs_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))),

@@ -7,6 +7,7 @@ import type {
 } from "./derived-tables.ts";
 import type { AccessRequests } from "./access-request-table.ts";
 import type { AccessUseTables } from "./access-use-tables.ts";
+import type { ContactTables } from "./contact-tables.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
 import type { Amounts, DeletableColumns, NamedColumns, VersionColumns } from "./shared-columns.ts";
 import type { InstallationTables } from "./installation-tables.ts";
@@ -23,7 +24,13 @@ import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kys
 
 // The tables, as Kysely and pg read them, and as the declarations of the package name them. `schema.sql` is the schema in SQL.
 
-export interface Customers extends NamedColumns, DeletableColumns {
+/** What invoices name; null for nothing. */
+interface InvoiceColumns {
+  legal_name: Generated<string | null>;
+  billing_reference: Generated<string | null>;
+}
+
+export interface Customers extends NamedColumns, DeletableColumns, InvoiceColumns {
   /** The head of the log of the customer, as of an org: the number 0 before there is an entry. */
   revision: Generated<string>;
   revision_time: ColumnType<Date, string | undefined, string>;
@@ -32,7 +39,7 @@ export interface Customers extends NamedColumns, DeletableColumns {
   chain_hash: ColumnType<Buffer | null, string | null, string | null>;
 }
 
-export interface Orgs extends NamedColumns, DeletableColumns {
+export interface Orgs extends NamedColumns, DeletableColumns, InvoiceColumns {
   customer_id: string;
   state: "ACTIVE" | "SUSPENDED";
   /** The latest revision of the org's change log. Incremented under the row's lock, so that revisions are in commit order. */
@@ -351,6 +358,7 @@ export interface Schema
     UsageTables,
     PastTables,
     ScimTables,
+    ContactTables,
     AccessUseTables,
     InstallationTables {
   access_requests: AccessRequests;

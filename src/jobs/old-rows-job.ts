@@ -20,6 +20,14 @@ export const oldRows: readonly OldRows[] = [
   { table: "authorization_codes", key: ["id"], time: "expire_time", keptMs: dayMs },
   { table: "sign_in_links", key: ["id"], time: "expire_time", keptMs: 0 },
   { table: "invitations", key: ["id"], time: "expire_time", keptMs: 0 },
+  { table: "contact_links", key: ["id"], time: "expire_time", keptMs: 0 },
+  {
+    table: "contact_warnings",
+    key: ["contact_id", "subject_id", "kind"],
+    textKey: "kind",
+    time: "expire_time",
+    keptMs: 0,
+  },
   { table: "browser_sessions", key: ["id"], isInNoOrg: true, time: "expire_time", keptMs: 0 },
   { table: "ended_tokens", key: ["id"], time: "end_time", keptMs: rememberedMs },
   // A longer time than findings can be about.

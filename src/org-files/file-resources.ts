@@ -163,7 +163,8 @@ const nameFields: Partial<Record<EntryType, string>> = { membership: "member_pat
 export const nameFieldOf = (type: EntryType): string => nameFields[type] ?? "name";
 
 /**
- * Fields that callers set and a file does not have: versions, the Customer, in whose account the org is, the end of an invitation,
+ * Fields that callers set and a file does not have: versions, the Customer, in whose account the org is, what invoices name, which a file
+ * from before it would empty, the end of an invitation,
  * which is over when the member has accepted it, and what is done at first sign-ins, which counts by the access of who has set it: who applies a
  * file, or leads an org back, would not know to be that.
  */
@@ -171,6 +172,8 @@ const notInFiles: ReadonlySet<string> = new Set([
   "etag",
   "customer_path",
   "support_access_required",
+  "legal_name",
+  "billing_reference",
   "invitation_expire_time",
   "on_first_sign_in",
   "first_sign_in_condition",

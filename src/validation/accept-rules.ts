@@ -89,6 +89,7 @@ const predefinedChecks: readonly (readonly [DescExtension, Accept])[] = [
   // A shorter one does not have too many lowercase letters either.
   [constraints.display_name, text((value) => value.length <= 64 && !hasControls(value))],
   [constraints.description, text((value) => value.length <= 2048 && !value.includes("\0"))],
+  [constraints.one_line, text((value) => !hasControls(value))],
   [
     constraints.permission,
     text((value) => value.length <= 128 && /^[a-z][a-zA-Z0-9]*(\.[a-z][a-zA-Z0-9]*){2}$/.test(value)),

@@ -145,6 +145,7 @@ const ofCloud = "changes what the cloud offers, on which nobody holds anything";
 const ofItself = "decides about the resource itself, for everybody alike";
 
 const ofStreams = "an event stream tells what has ended, and gives nobody access";
+const ofContacts = "a contact is an address, and gives nobody access";
 const ofWebhooks = "a webhook shows what its member may see, and gives nobody access";
 
 /** The ways of each method; a reason for a method that takes nothing. A new method needs a line. */
@@ -367,6 +368,13 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   ResumeEventStream: ofStreams,
   BatchCreateEventStreams: ofStreams,
   BatchDeleteEventStreams: ofStreams,
+  CreateContact: ofContacts,
+  UpdateContact: ofContacts,
+  DeleteContact: ofContacts,
+  BatchCreateContacts: ofContacts,
+  BatchDeleteContacts: ofContacts,
+  SendConfirmation: ofContacts,
+  EraseContact: "writes the log alone, about a contact that no longer exists",
   CreateWebhook: ofWebhooks,
   UpdateWebhook: ofWebhooks,
   DeleteWebhook: ofWebhooks,

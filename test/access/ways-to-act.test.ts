@@ -158,6 +158,7 @@ const refusedHere = new Set([
   // The operator is no member of the org, and the request waits.
   "CreateAccessRequest",
   "EndAccessRequest",
+  "EraseContact",
   "EraseMember",
   "ReplayWebhook",
   "CompleteOperation",

@@ -1,6 +1,7 @@
 // A field that a resource has, and its Update does not write, would be accepted and ignored.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeAll, describe, expect, test } from "vitest";
+import { Contact_Kind } from "../../gen/iam/v1alpha/contact_pb.ts";
 import {
   IdentityProvider_OnFirstSignIn,
   IdentityProvider_TokenEndpointAuthMethod,
@@ -25,9 +26,15 @@ const timeIn = (year: number) => timestampFromDate(new Date(Date.UTC(year, 0, 1)
 
 /** The fields of a resource that its `change` does not have, as an Update may set them. */
 const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
-  Org: { apiKeyPolicy: { maxLifetime: { seconds: 7_200n, nanos: 0 }, scopesRequired: true } },
+  Org: {
+    apiKeyPolicy: { maxLifetime: { seconds: 7_200n, nanos: 0 }, scopesRequired: true },
+    legalName: "Other Ltd",
+    billingReference: "PO-4711",
+  },
   Client: { redirectUris: ["https://app.example.com/signed-in"], scopes: ["iam.orgs.get"] },
+  Customer: { legalName: "Other Ltd", billingReference: "PO-4711" },
   Member: { email: "other@example.com" },
+  Contact: { email: "other@example.com", kinds: [Contact_Kind.SECURITY, Contact_Kind.TECHNICAL] },
   IdentityProvider: {
     emailTrusted: true,
     onFirstSignIn: IdentityProvider_OnFirstSignIn.CREATE,

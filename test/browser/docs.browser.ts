@@ -273,6 +273,7 @@ const withAddress = new Set([
   "running",
   "start",
   "sign-in",
+  "account",
   "invitations",
   "scim",
   "support-access",

@@ -188,7 +188,7 @@ test("a member that is erased from the log leaves no name, address or word of it
   await log(org, [memberChange(bob, "bob")], { ...author, actorId: bob });
   await log(org, [{ ...memberChange(randomUUID(), "key-of-alice-liddell"), containerId: erased }], theirs);
   const erase = (limit: number) =>
-    inTransaction(database(), (db) => eraseMember(db, { orgId: org.id, memberId: erased }, limit));
+    inTransaction(database(), (db) => eraseMember(db, { type: "Member", orgId: org.id, memberId: erased }, limit));
   expect(await erase(1)).toBe(1);
   expect(await erase(10)).toBe(1);
   expect(await erase(10)).toBe(0);

@@ -27,6 +27,12 @@ const inserts: Readonly<Record<string, (member: Member, time: RawBuilder<Date>) 
   invitations: ({ customer_id, id, memberId }, time) => sql`
     insert into invitations (id, customer_id, org_id, member_id, address_hash, mail, send_time, expire_time)
     values (gen_random_uuid(), ${customer_id}, ${id}, ${memberId}, '', 'NONE', ${time}, ${time})`,
+  contact_links: ({ customer_id, id, memberId }, time) => sql`
+    insert into contact_links (id, customer_id, org_id, contact_id, address_hash, mail, send_time, expire_time)
+    values (gen_random_uuid(), ${customer_id}, ${id}, ${memberId}, '', 'NONE', ${time}, ${time})`,
+  contact_warnings: ({ customer_id, id, memberId }, time) => sql`
+    insert into contact_warnings (customer_id, org_id, contact_id, kind, subject_id, occasion, attempts, attempt_time, is_sent, expire_time)
+    values (${customer_id}, ${id}, ${memberId}, 'ORG_DELETED', gen_random_uuid(), ${time}, 1, ${time}, true, ${time})`,
   browser_sessions: (_member, time) => sql`
     insert into browser_sessions (id, hash, sign_in_time, expire_time) values (gen_random_uuid(), '', ${time}, ${time})`,
   ended_tokens: ({ customer_id, id }, time) => sql`

@@ -158,14 +158,17 @@ const createsInSeveral = (method: DescMethod): boolean =>
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
   const isOfMember = method.name === "RevokeTokens" || method.name === "SendInvitation";
+  const isOfContact = method.name === "SendConfirmation";
   const collection = isOfMember
     ? "members"
-    : noun.endsWith("s") || noun === "Usage"
-      ? noun
-      : `${noun.replace(/ty$/, "tie")}s`;
+    : isOfContact
+      ? "contacts"
+      : noun.endsWith("s") || noun === "Usage"
+        ? noun
+        : `${noun.replace(/ty$/, "tie")}s`;
   const isOfSingleton = isSingletonType(noun);
   const isOfLog = method.name === "GetChangesHead";
-  const standard = verbs[verbName];
+  const standard = isOfContact ? { ...verbs["Send"], verb: "sendConfirmation" } : verbs[verbName];
 
   test("requires the permission that its name implies", () => {
     const prefix = `${areaOf(method)}.${collection[0]?.toLowerCase()}${collection.slice(1)}`;

@@ -3,6 +3,7 @@ import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
 import { AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
 import { AccessEventsService } from "../../gen/iam/v1alpha/access_event_pb.ts";
 import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
+import { ContactsService } from "../../gen/iam/v1alpha/contact_pb.ts";
 import { ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
@@ -35,6 +36,7 @@ export interface Api {
   readonly accessRequests: Client<typeof AccessRequestsService>;
   readonly changes: Client<typeof ChangesService>;
   readonly clients: Client<typeof ClientsService>;
+  readonly contacts: Client<typeof ContactsService>;
   readonly sessions: Client<typeof SessionsService>;
   readonly identityProviders: Client<typeof IdentityProvidersService>;
   readonly identities: Client<typeof IdentitiesService>;
@@ -63,6 +65,7 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     accessRequests: createClient(AccessRequestsService, transport),
     changes: createClient(ChangesService, transport),
     clients: createClient(ClientsService, transport),
+    contacts: createClient(ContactsService, transport),
     sessions: createClient(SessionsService, transport),
     identityProviders: createClient(IdentityProvidersService, transport),
     identities: createClient(IdentitiesService, transport),

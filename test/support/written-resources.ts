@@ -131,6 +131,10 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     change: { displayName: "Changed", labels: { tier: "gold" }, subject: 2 },
     columns: { subject: "'EXTERNAL_ID'", member_id: "null", provider_id: "null" },
   },
+  Contact: {
+    fieldsIn: (_org, name) => ({ email: `${name}@example.com`, kinds: [1] }),
+    columns: { email: "n || '@example.com'", kinds: "'{BILLING}'" },
+  },
   EventStream: {
     fieldsIn: () => ({ audience: "https://gateway.example.com" }),
     columns: {

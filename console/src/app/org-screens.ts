@@ -7,6 +7,7 @@ const { nav } = texts;
 export const laterScreens = [
   { to: "/orgs/$org/quota", title: nav.quota },
   { to: "/orgs/$org/usage", title: nav.usage },
+  { to: "/orgs/$org/account", title: nav.account },
   { to: "/orgs/$org/roleBindings", title: nav.grants },
   { to: "/orgs/$org/accessRequests", title: texts.requests.access },
   { to: "/orgs/$org/roles", title: nav.roles },

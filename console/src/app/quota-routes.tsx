@@ -1,4 +1,4 @@
-// The screens of what an org may use, uses, and asks for.
+// The screens of what an org may use, uses, and asks for, and of its account.
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { readListSearch, readQuotaSearch } from "./list-search.ts";
 import { orgRoute } from "./org-route.ts";
@@ -23,6 +23,12 @@ const orgUsageRoute = createRoute({
   path: "/usage",
   validateSearch: readUsageSearch,
   component: lazyRouteComponent(() => import("../screens/usage/usage-screen.tsx"), "OrgUsageScreen"),
+});
+
+const accountRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: "/account",
+  component: lazyRouteComponent(() => import("../screens/account/account-screen.tsx"), "AccountScreen"),
 });
 
 const projectUsageRoute = createRoute({
@@ -52,6 +58,7 @@ const quotaRequestRoute = createRoute({
 });
 
 export const quotaRoutes = [
+  accountRoute,
   orgQuotaRoute,
   projectQuotaRoute,
   orgUsageRoute,

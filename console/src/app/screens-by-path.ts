@@ -1,7 +1,7 @@
 /** The forms of the paths that have a screen: of resources, and of collections. */
 const forms: readonly RegExp[] = [
   /^\/orgs\/[^/]+$/,
-  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|findings|changes|webhooks|eventStreams|clients|identityProviders|scimSources)$/,
+  /^\/orgs\/[^/]+\/(members|groups|projects|roleBindings|roles|findings|account|changes|webhooks|eventStreams|clients|identityProviders|scimSources)$/,
   /^\/orgs\/[^/]+\/(members|groups|projects|roles|webhooks|eventStreams|clients|identityProviders|scimSources|quotaRequests|accessRequests)\/[^/]+$/,
   /^\/roles\/[^/]+$/,
   /^\/services(\/[^/]+(\/roleBindings|\/resourceTypes\/[^/]+)?)?$/,

@@ -57,6 +57,7 @@ export const texts = {
     projects: "Projects",
     quota: "Quota",
     usage: "Usage",
+    account: "Account",
     resources: "Resources",
     grants: "Roles granted",
     roles: "Roles",

@@ -17,6 +17,10 @@ const dumpedTables: Readonly<Record<keyof Schema | "fills", boolean>> = {
   browser_sessions: false,
   changes: true,
   clients: true,
+  // As those of invitations.
+  contact_links: false,
+  contact_warnings: true,
+  contacts: true,
   customers: true,
   // Its triggers write it while the rows that it leads to are loaded.
   directory: false,

@@ -64,6 +64,7 @@ import { createAccessUses } from "./0140-access-uses.ts";
 import { addFirstSignIns } from "./0146-first-sign-ins.ts";
 import { addSupportAccess, supportIndexes } from "./0147-support-access.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
+import { createContacts, indexesOfEndingKeys } from "./0150-contacts.ts";
 import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
 import { createPastStates } from "./0133-past-states.ts";
 import { createPastRoles } from "./0134-past-roles.ts";
@@ -170,6 +171,8 @@ export const migrations: Migrations = {
   "0146-first-sign-ins": { up: addFirstSignIns },
   "0147-support-access": { up: addSupportAccess },
   "0148-support-access-indexes": { createIndexes: supportIndexes },
+  "0150-contacts": { up: createContacts },
+  "0151-ending-keys-index": { createIndexes: indexesOfEndingKeys },
 };
 
 /**

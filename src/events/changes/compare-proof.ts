@@ -4,7 +4,7 @@ import { type Change, ChangeSchema } from "../../../gen/iam/v1alpha/change_pb.ts
 import { canonicalJson } from "../../changes/canonical-json.ts";
 import type { Proof } from "../../changes/entry-proof.ts";
 import { type OfFields, type Recorded, committedFields } from "../../changes/entry-record.ts";
-import { eraseMethod } from "../../changes/erase-member.ts";
+import { eraseMethods } from "../../changes/erase-member.ts";
 import type { LoggedMessage } from "./logged-messages.ts";
 import { nameless, originless, toChange } from "./message.ts";
 import type { ChangeRow } from "./store.ts";
@@ -90,7 +90,7 @@ function rowOf(record: ReadRecord, { texts }: Proof): ChangeRow {
 
 function typeOf(record: ReadRecord): ChangeRow["type"] {
   const { method, resource_type: type, end_time: endTime, before, after } = record;
-  if (method === eraseMethod) return "ERASED";
+  if (eraseMethods.includes(method)) return "ERASED";
   if (type === "ChangeLog" || type === "SupportAccess") return "READ";
   if (endTime !== null) return "EXPIRED";
   if (before === null) return "CREATED";

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
-import { eraseMethod } from "../../changes/erase-member.ts";
+import { eraseMethods } from "../../changes/erase-member.ts";
 import { type FilterFields, enumerated, scalar, text } from "../../filters/filter-fields.ts";
 
 /** What was done, as the messages name it. */
 export const changeType: RawBuilder<string> = sql<string>`(case
-  when changes.method = ${sql.lit(eraseMethod)} then 'ERASED'
+  when changes.method in (${sql.join(eraseMethods.map((method) => sql.lit(method)))}) then 'ERASED'
   when changes.resource_type in ('ChangeLog', 'SupportAccess') then 'READ'
   when changes.end_time is not null then 'EXPIRED'
   when changes.before is null then 'CREATED'

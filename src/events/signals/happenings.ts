@@ -120,6 +120,7 @@ const rules: Readonly<Record<Change["type"], Rule>> = {
   Role: givesAccess,
   RoleBinding: givesAccess,
   Project: isContent,
+  Contact: isContent,
   AccessRequest: isContent,
   QuotaRequest: isContent,
   Webhook: isContent,

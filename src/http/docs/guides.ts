@@ -15,6 +15,7 @@ export const guides: readonly Guide[] = [
   { slug: "command-line", title: "Command line", file: "command-line.md" },
   { slug: "sign-in", title: "Sign-in", file: "sign-in.md" },
   { slug: "invitations", title: "Invitations", file: "invitations.md" },
+  { slug: "account", title: "Account", file: "account.md" },
   { slug: "access-requests", title: "Access requests", file: "access-requests.md" },
   { slug: "support-access", title: "Support access", file: "support-access.md" },
   { slug: "scim", title: "SCIM", file: "scim.md" },

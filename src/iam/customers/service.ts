@@ -4,6 +4,7 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { changeOrgsOf } from "./customer-orgs.ts";
 import { customerDefinition } from "./definition.ts";
+import { invoiceColumns } from "./invoice-fields.ts";
 
 export function createCustomersService(dependencies: ResourceDependencies): ServiceImpl<typeof CustomersService> {
   const { installation, registry, retentionDays, authorHolds } = dependencies;
@@ -11,6 +12,7 @@ export function createCustomersService(dependencies: ResourceDependencies): Serv
   return createStandardService(CustomersService, dependencies, customerDefinition, {
     scope: { kind: "customer", locksOf: (logOfCustomer) => ({ logOfCustomer }) },
     creation: { kind: "with another" },
+    change: (_transaction, _row, customer) => Promise.resolve(invoiceColumns(customer)),
     revokes: "nothing",
     beforeTransition: (transaction, row, transition, force) =>
       changeOrgsOf(transaction, row, transition, { ...customerOrgs, force }),

@@ -8,7 +8,7 @@ import type { WriteTransaction } from "../../database/write-transaction.ts";
 
 export type CustomerRow = InferResult<ReturnType<typeof selectCustomers>>[number];
 
-export const customerColumns = [...namedColumns, ...deletableColumns] as const;
+export const customerColumns = ["legal_name", "billing_reference", ...namedColumns, ...deletableColumns] as const;
 
 export function selectCustomers(db: Kysely<Schema>) {
   return db.selectFrom("customers").select(columnsOf("customers", customerColumns));

@@ -9,7 +9,8 @@ import type { Mailer } from "../../identity/outgoing/mailer.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { writeInvitation } from "./invitation-mail.ts";
-import { insertInvitation, noteMailSent, requireMayMail } from "./invitation-store.ts";
+import { insertInvitation, noteMailSent } from "./invitation-store.ts";
+import { type CountedMails, requireMayMail } from "./mail-limits.ts";
 import { memberPath } from "./message.ts";
 import { readNames } from "./read-names.ts";
 import type { MemberRow } from "./store.ts";
@@ -33,6 +34,8 @@ export interface Issued {
   readonly text: string;
 }
 
+const counted: CountedMails = { table: "invitations", called: "invitations" };
+
 type Answer = InviteMemberResponse | SendInvitationResponse;
 
 interface Delivery {
@@ -50,7 +53,7 @@ export function createDelivery(
     async issue(transaction, row) {
       const { org, db, author } = transaction;
       const [to, expireTime] = [required(row.email), required(row.invitation_expire_time)];
-      if (mailer !== undefined) await requireMayMail(transaction, to, mailsPerHour);
+      if (mailer !== undefined) await requireMayMail(transaction, counted, to, mailsPerHour);
       const { id, secret } = await insertInvitation(transaction, { id: row.id, email: to }, mailer !== undefined);
       const link = `${issuer()}/sign-in/invitation#${secret}`;
       const names = await readNames(db, org, author);

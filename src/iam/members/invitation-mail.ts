@@ -1,5 +1,6 @@
 // The mail with the link of an invitation: plain text, whose only URL is that of this service. What people chose, such as the names of an org,
 // is shown only where no mail program makes a link of it.
+import { harmlessName } from "./harmless-name.ts";
 
 /** What an invitation says. */
 export interface InvitationText {
@@ -14,13 +15,11 @@ export interface InvitationText {
   readonly link: string;
 }
 
-const maxNameLength = 80;
-
 /** Returns the subject and the text of a mail. */
 export function writeInvitation(text: InvitationText): { readonly subject: string; readonly text: string } {
   const orgName = lastOf(text.orgPath);
-  const org = harmless(text.orgDisplayName) ?? orgName;
-  const inviter = harmless(text.inviterDisplayName);
+  const org = harmlessName(text.orgDisplayName) ?? orgName;
+  const inviter = harmlessName(text.inviterDisplayName);
   const host = new URL(text.link).host;
   const lines = [
     `${inviter ?? "Somebody"} invites you to ${org} at ${host}.`,
@@ -39,22 +38,3 @@ export function writeInvitation(text: InvitationText): { readonly subject: strin
 }
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
-
-/**
- * What a mail program could show as a link: addresses of all kinds, whatever the letters of a domain; one with a space beside its dot,
- * which only looks like one; and phone numbers, of 7 digits or more.
- */
-const linkLike =
-  /[/\\@:]|www|\S[.\u3002]\S|[\p{L}\p{N}]\s?[.\u3002]\s?[\p{L}\p{N}]|\p{Nd}(?:[^\p{L}\p{N}]{0,3}\p{Nd}){6}/iu;
-
-/** Returns a name that people chose, on one line; undefined for one that is empty, or that a mail program could show as a link. */
-function harmless(name: string): string | undefined {
-  // Line ends, other controls, and characters that set the direction of what follows.
-  const line = name
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
-    .replace(/\s+/gu, " ")
-    .trim();
-  const short = Array.from(line).slice(0, maxNameLength).join("");
-  // Some programs read letters, digits and dots of other forms as the plain ones.
-  return short === "" || linkLike.test(short.normalize("NFKC")) ? undefined : short;
-}

@@ -5,6 +5,7 @@ import { firstRevision } from "../../changes/revision.ts";
 import type { TimedRevision } from "../../changes/entries.ts";
 import { beginLog } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
+import { invoiceColumns } from "../customers/invoice-fields.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, type LockedCustomer, lockCustomers } from "../customers/store.ts";
 import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
@@ -90,11 +91,11 @@ async function createOrg(
 export async function insertOrg(
   db: WriteTransaction,
   customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
-  fields: NamedFields & Pick<Org, "apiKeyPolicy">,
+  fields: NamedFields & Pick<Org, "apiKeyPolicy"> & Partial<Pick<Org, "legalName" | "billingReference">>,
   { revision, time }: Omit<TimedRevision, "org">,
 ): Promise<OrgRow> {
   const start = { customer_id: customer.id, state: "ACTIVE", revision, revision_time: time } as const;
-  const columns = { ...start, ...policyColumns(fields) };
+  const columns = { ...start, ...policyColumns(fields), ...invoiceColumns(fields) };
   const target = { db, org: undefined, revision, time, newId: createIdSource(time) };
   const { rows } = await insertRows(target, orgDefinition, [{ fields, columns }]);
   return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };

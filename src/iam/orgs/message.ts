@@ -4,6 +4,7 @@ import { ApiKeyPolicySchema, type Org, Org_State } from "../../../gen/iam/v1alph
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { deletionFields, namedFields } from "../../standard-methods/named-fields.ts";
+import { invoiceFields } from "../customers/invoice-fields.ts";
 import type { OrgRow } from "./store.ts";
 
 const states = { ACTIVE: Org_State.ACTIVE, SUSPENDED: Org_State.SUSPENDED } as const;
@@ -14,6 +15,7 @@ export function toOrg(row: OrgRow): Org {
     path: orgPath(row),
     ...namedFields(row),
     ...deletionFields(row),
+    ...invoiceFields(row),
     state: row.delete_time === null ? states[row.state] : Org_State.DELETED,
     ...policyField(row),
     // Entries of earlier versions do not have it.

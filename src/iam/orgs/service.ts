@@ -3,6 +3,7 @@ import { OrgsService } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { customerPath } from "../customers/message.ts";
+import { invoiceColumns } from "../customers/invoice-fields.ts";
 import { lockCustomer } from "../customers/store.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
@@ -57,8 +58,9 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     },
     async change(transaction, row, org) {
       await escalation.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
-      await requireMayGuard(transaction, row, org.supportAccessRequired);
-      return { ...policyColumns(org), support_access_required: org.supportAccessRequired };
+      const { supportAccessRequired } = org;
+      await requireMayGuard(transaction, row, supportAccessRequired);
+      return { ...policyColumns(org), ...invoiceColumns(org), support_access_required: supportAccessRequired };
     },
     // Who may suspend or delete an org decides about the org itself, for everybody alike.
     revokes: "nothing",

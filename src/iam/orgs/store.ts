@@ -12,6 +12,8 @@ export const orgColumns = [
   "api_key_max_seconds",
   "api_key_scopes_required",
   "support_access_required",
+  "legal_name",
+  "billing_reference",
   ...namedColumns,
   ...deletableColumns,
 ] as const;

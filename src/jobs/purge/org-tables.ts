@@ -5,7 +5,7 @@ import type { ResourceRegistry } from "../../standard-methods/definition/registr
 export type OrgTable = keyof Schema;
 
 /**
- * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in and of invitations, codes of clients,
+ * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in, of invitations and of contacts, warnings, codes of clients,
  * quotas and what counts against them, sweeps, references, deliveries of webhooks, how far those of customers have delivered, what files
  * manage, what SCIM sources manage, what is derived from resources, sums of usage, states of then, sign-ins and refused calls, what was of
  * use for access, and the change log.
@@ -15,6 +15,8 @@ const beforeResources = [
   "ended_tokens",
   "sign_in_links",
   "invitations",
+  "contact_links",
+  "contact_warnings",
   "authorization_codes",
   "allocations",
   "quotas",

@@ -6,6 +6,7 @@ import type { Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { Account } from "../../iam/account/account.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
+import type { ContactConfirmations } from "../../iam/contacts/confirmations.ts";
 import type { Invitations } from "../../iam/sign-in/invitations.ts";
 import type { FirstSignIns } from "../../iam/sign-in/first-sign-ins.ts";
 import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
@@ -26,6 +27,7 @@ import { createAccountEndpoints } from "./account-endpoints.ts";
 import { type BrowserResponse, type Endpoint, json, page, redirect, send } from "./browser-responses.ts";
 import { createAuthorizeEndpoints } from "../consent/authorize-endpoints.ts";
 import { createChoiceEndpoint } from "./choice-endpoint.ts";
+import { createContactEndpoints } from "./contact-endpoints.ts";
 import { createInvitationEndpoints } from "./invitation-endpoints.ts";
 import { clearCookie, readCookie, setCookie, setStartCookie, startCookie } from "./cookie.ts";
 import { keysPage, missingPage, newKeyPage, signInPage } from "./pages.ts";
@@ -52,6 +54,7 @@ export interface SignInDependencies {
   readonly firstSignIns: FirstSignIns;
   readonly signInChoices: SignInChoices;
   readonly invitations: Invitations;
+  readonly contactConfirmations: ContactConfirmations;
   readonly sealer: Pick<Sealer, "seal" | "open">;
   readonly noteSignIns: Pick<NoteSignIns, "failed" | "watch">;
   readonly count: OAuthDependencies["count"];
@@ -115,6 +118,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     ...createAuthorizeEndpoints({ ...dependencies, findSession: find, findChoices }),
 
     ...ofInvitations.endpoints,
+    ...createContactEndpoints(dependencies.contactConfirmations),
 
     "/sign-in/choice": createChoiceEndpoint({
       signInChoices,

@@ -1,7 +1,7 @@
 // Keeps the state of an org at a revision, from which the past is read.
 import { type Kysely, type Transaction, sql } from "kysely";
 import { readPastBase } from "../../access/snapshots/past-base.ts";
-import { eraseMethod } from "../../changes/erase-member.ts";
+import { eraseMethods } from "../../changes/erase-member.ts";
 import { type Moment, isLater } from "../../changes/past/find-moment.ts";
 import { lastPiece } from "../../changes/past/past-states.ts";
 import { type PastOrg, readPastOrg, requireHead } from "../../changes/past/read-past-org.ts";
@@ -98,7 +98,7 @@ async function complete(db: Transaction<Schema>, { org, pieces }: Inserted, mome
   const read = { revision: org.head, time: org.head_time, head_time: org.head_time };
   const { rows: erasures } = await sql`
     select from changes
-    where customer_id = ${org.customer_id} and org_id = ${org.id} and method = ${eraseMethod} and ${isLater(read)} limit 1`.execute(
+    where customer_id = ${org.customer_id} and org_id = ${org.id} and method = any(${eraseMethods}::text[]) and ${isLater(read)} limit 1`.execute(
     db,
   );
   if (rows.length === 0 || erasures.length > 0 || (await countPieces(db, org, moment)) !== pieces) {

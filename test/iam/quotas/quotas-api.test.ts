@@ -185,6 +185,7 @@ describe("over REST,", () => {
         groups: 0,
         roles: 0,
         roleBindings: 0,
+        contacts: 0,
         accessRequests: 0,
         quotaRequests: 0,
         clients: 0,

@@ -56,7 +56,7 @@ describe("the predefined roles", () => {
     const every = [...new Set([...methodPermissions, ...ofNoMethod, ...unheld])].toSorted();
     expect(listKnownPermissions(methodPermissions, registry.definitions)).toEqual(every);
     const withheld =
-      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|members\.erase|scimSources\.(create|update|delete|provision)|roleBindings\.(grant|revoke)Unheld)$/;
+      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|(members|contacts)\.erase|scimSources\.(create|update|delete|provision)|roleBindings\.(grant|revoke)Unheld)$/;
     const held = [...every.filter((permission) => !withheld.test(permission)), "*.*.*"];
     expect(admin).toMatchObject({ name: "admin", permissions: held, shown: held });
   });

@@ -237,6 +237,12 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     insert into invitations (id, customer_id, org_id, member_id, address_hash, mail, send_time, expire_time)
     values (gen_random_uuid(), ${customer}, ${org.id}, gen_random_uuid(), '', 'NONE', now(), now())`);
   await query(sql`
+    insert into contact_links (id, customer_id, org_id, contact_id, address_hash, mail, send_time, expire_time)
+    values (gen_random_uuid(), ${customer}, ${org.id}, gen_random_uuid(), '', 'NONE', now(), now())`);
+  await query(sql`
+    insert into contact_warnings (customer_id, org_id, contact_id, kind, subject_id, occasion, attempts, attempt_time, is_sent, expire_time)
+    values (${customer}, ${org.id}, gen_random_uuid(), 'ORG_DELETED', gen_random_uuid(), now(), 1, now(), true, now())`);
+  await query(sql`
     insert into authorization_codes (id, hash, customer_id, org_id, member_id, client_org_id, oauth_client_id, redirect_uri, code_challenge,
       is_offline, expire_time)
     values (gen_random_uuid(), '', ${customer}, ${org.id}, gen_random_uuid(), ${org.id}, gen_random_uuid(), '', '', false, now())`);

@@ -10,6 +10,7 @@ import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
+import { CustomerAccount } from "../account/customer-account.tsx";
 import { OrgList, useOrgs } from "../home/org-list.tsx";
 import { QuotaUse } from "../overview/quota-use.tsx";
 import { UsedLinks } from "../overview/used-links.tsx";
@@ -43,6 +44,7 @@ export function CustomerScreen() {
               orgs: <OrgsTab customer={data.path} />,
               changes: <ChangesTab parentPath={data.path} />,
               access: <AccessTab key={data.path} parentPath={data.path} />,
+              account: <CustomerAccount customer={data} />,
             }}
           />
         </Page>

@@ -1,0 +1,60 @@
+// Whoever reads the mail of a contact confirms its address, with the secret of the link that was sent there. It is nobody whom the service
+// knows, so the author in the log is the service, and the log does not say where the call came from.
+import { serviceAuthor } from "../../changes/author.ts";
+import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import type { Database } from "../../database/database.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { parseSecretHandle } from "../../identity/secret-handle.ts";
+import { findRow } from "../../standard-methods/read/row-reader.ts";
+import { updateRow } from "../../standard-methods/rows/update-row.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { contactDefinition } from "./definition.ts";
+import { type OpenLink, readOpenLink, voidLinks } from "./link-store.ts";
+import { toContact } from "./message.ts";
+
+export interface ContactConfirmations {
+  /** Returns the contact of a secret; undefined for one with which nothing can be confirmed. */
+  find(secret: string): Promise<OpenLink | undefined>;
+  /** Confirms the address of a contact, and uses the secret up. @throws ServiceError GRANT_INVALID */
+  confirm(secret: string): Promise<OpenLink>;
+}
+
+const author = serviceAuthor("tenantry/confirm-contact");
+
+export function createContactConfirmations(database: Database): ContactConfirmations {
+  const find: ContactConfirmations["find"] = async (secret) => {
+    const handle = parseSecretHandle(secret);
+    return handle && readOpenLink(database.reads, handle);
+  };
+
+  return {
+    find,
+
+    async confirm(secret) {
+      const [handle, found] = [parseSecretHandle(secret), await find(secret)];
+      if (handle === undefined || found === undefined) throw notOpen();
+      const orgKey = { by: "id", value: found.org_id } as const;
+      return inTransaction(database, (db) =>
+        writeInOrg(db, { org: orgKey }, author, async (transaction) => {
+          const { org, revision, time } = transaction;
+          // Again under the lock: another call may have used it up, or the address may be another one by now.
+          const link = await readOpenLink(db, handle);
+          const row = link && (await findRow(db, contactDefinition, [orgKey, { by: "id", value: link.contact_id }]));
+          if (link === undefined || row === undefined) throw notOpen();
+          await voidLinks(transaction, [row.id]);
+          const change = { fields: toContact(row), columns: { confirm_time: org.lockTime } };
+          const after = await updateRow({ db, org, revision, time }, contactDefinition, row, change);
+          recordChange(transaction, contactDefinition, row, { ...row, ...after });
+          return link;
+        }),
+      );
+    },
+  };
+}
+
+function notOpen(): ServiceError {
+  return new ServiceError("GRANT_INVALID", linkNotOpenText);
+}
+
+export const linkNotOpenText =
+  "this link cannot be used: the address is confirmed already, the link has ended, a newer one was sent, or the contact was changed or deleted. Ask the org for another one";

@@ -1,0 +1,79 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type Contact, type ContactSchema, ContactsService } from "../../../gen/iam/v1alpha/contact_pb.ts";
+import { violatedConstraint } from "../../database/failure.ts";
+import { ServiceError, invalidField } from "../../errors/service-error.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
+import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
+import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { findEmailProblem, foldEmail } from "../../validation/email-address.ts";
+import type { InvitationDependencies } from "../members/deliver-invitation.ts";
+import { contactDefinition } from "./definition.ts";
+import { createEraseContact } from "./erase-contact.ts";
+import { voidLinks } from "./link-store.ts";
+import { toKindsColumn } from "./message.ts";
+import { createSendConfirmation } from "./send-confirmation.ts";
+import type { ContactRow } from "./store.ts";
+
+type ContactRules = ResourceRules<"contacts", ContactRow, typeof ContactSchema>;
+
+export function createContactsService(
+  dependencies: ResourceDependencies & { readonly invitations: InvitationDependencies },
+): ServiceImpl<typeof ContactsService> {
+  const [place] = contactDefinition.places;
+  const reader = dependencies.readers.readerOf(contactDefinition, place);
+  const served = { definition: contactDefinition, place, rules, reader, dependencies };
+  return completeService(ContactsService, {
+    ...createStandardHandlers(ContactsService, dependencies, contactDefinition, rules),
+    sendConfirmation: createSendConfirmation(served, dependencies.invitations),
+    eraseContact: createEraseContact(dependencies),
+  });
+}
+
+const rules: ContactRules = {
+  scope: { kind: "parent" },
+  creation: {
+    kind: "in org",
+    prepare: (transaction, _parents, contacts, atItem) =>
+      mapItems(contacts, atItem, (contact) => ({
+        columns: { ...readOwnColumns(contact), confirm_time: null },
+        joined: joinedOrgColumns(transaction),
+      })),
+  },
+
+  async change(transaction, row, contact) {
+    const columns = readOwnColumns(contact);
+    // Another way to write the same address is the same, as the mail server of a link may have written it.
+    if (foldEmail(columns.email) === foldEmail(row.email)) return columns;
+    await voidLinks(transaction, [row.id]);
+    return { ...columns, confirm_time: null };
+  },
+
+  beforeRemove: (transaction, rows) =>
+    voidLinks(
+      transaction,
+      rows.map(({ id }) => id),
+    ),
+
+  // A contact gives no access.
+  revokes: "nothing",
+
+  mapError(error, { email }) {
+    if (violatedConstraint(error) !== "contacts_email_key") return undefined;
+    const message = `a contact of this org has the address ${email} already: give it the other kinds, too`;
+    return new ServiceError("RESOURCE_EXISTS", message, { metadata: { email }, cause: error });
+  },
+};
+
+/** @throws ServiceError FIELD_INVALID */
+function readOwnColumns({ email, kinds: given }: Contact) {
+  const problem = findEmailProblem(email);
+  if (problem !== undefined) {
+    throw invalidField("contact.email", `must be an address such as billing@example.com: ${problem}`, "email");
+  }
+  const kinds = toKindsColumn(given);
+  if (kinds.length < given.length || kinds.length === 0) {
+    throw invalidField("contact.kinds", "must be one or more of BILLING, SECURITY and TECHNICAL", "kinds");
+  }
+  return { email, kinds };
+}

@@ -1,0 +1,159 @@
+// What confirmed contacts are to be warned about, as the rows of their orgs are. A warning is a row before it is sent, so that of several
+// servers one sends it, and so that none is sent twice. One that fails is tried again an hour later, some times.
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { readClock } from "../../database/clock.ts";
+import type { ContactKind } from "../../database/contact-tables.ts";
+import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
+import type { Schema } from "../../database/schema.ts";
+import { type WarningKind, recipients, warnedDays } from "./warning-kinds.ts";
+
+/** An org with contacts that are confirmed. */
+export interface WarnedOrg extends OrgKey {
+  readonly name: string;
+}
+
+/** Returns the next orgs with confirmed contacts, in the order of their ids. @param afterId of the last one before; undefined for the first. */
+export async function readWarnedOrgs(
+  db: Kysely<Schema>,
+  afterId: string | undefined,
+  limit: number,
+): Promise<WarnedOrg[]> {
+  const { rows } = await sql<WarnedOrg>`
+    select orgs.customer_id, orgs.id, orgs.name from (
+      select distinct customer_id, org_id from contacts
+      where confirm_time is not null and ${afterId === undefined ? sql`true` : sql`org_id > ${afterId}`}
+      order by org_id limit ${limit}
+    ) as warned
+    join orgs on orgs.customer_id = warned.customer_id and orgs.id = warned.org_id
+    order by orgs.id`.execute(db);
+  return rows;
+}
+
+/** Something that a contact is to be warned about. */
+export interface DueWarning {
+  readonly contact_id: string;
+  readonly email: string;
+  readonly contact_name: string;
+  readonly kind: WarningKind;
+  readonly subject_id: string;
+  /** The name of what it is about, and of the member that has it, if one does. */
+  readonly subject_name: string;
+  readonly member_name: string | null;
+  readonly occasion: Date;
+  /** When an API key ends, or an org is removed permanently. */
+  readonly end_time: Date | null;
+}
+
+/** How often a warning is tried, how long after the time before, and how long it is remembered. */
+const maxAttempts = 5;
+const pause = sql`interval '1 hour'`;
+const remembered = sql`interval '60 days'`;
+
+/** At most so many things of each kind are in one look at an org. */
+const perKind = 20;
+
+/**
+ * Reads what the confirmed contacts of an org are to be warned about, and takes it on for the caller, who sends it. A contact that got a
+ * warning in the last hour waits.
+ */
+export async function takeDueWarnings(db: Kysely<Schema>, org: OrgKey): Promise<readonly DueWarning[]> {
+  const now = sql`${await readClock(db)}::timestamptz`;
+  const due = (await readDueWarnings(db, org, now)).slice(0, maxTaken);
+  if (due.length === 0) return [];
+  const columns = {
+    contact: due.map((each) => each.contact_id),
+    kind: due.map((each) => each.kind),
+    subject: due.map((each) => each.subject_id),
+    occasion: due.map((each) => each.occasion),
+  };
+  const { rows: taken } = await sql<Pick<DueWarning, "contact_id" | "kind" | "subject_id">>`
+    insert into contact_warnings as kept
+      (customer_id, org_id, contact_id, kind, subject_id, occasion, attempts, attempt_time, is_sent, expire_time)
+    select ${org.customer_id}, ${org.id}, contact_id, kind, subject_id, occasion, 1, ${now}, false, ${now} + ${remembered}
+    from unnest(${columns.contact}::uuid[], ${columns.kind}::text[], ${columns.subject}::uuid[], ${columns.occasion}::timestamptz[])
+      as due (contact_id, kind, subject_id, occasion)
+    on conflict (org_id, contact_id, kind, subject_id, occasion, customer_id) do update
+      set attempts = kept.attempts + 1, attempt_time = excluded.attempt_time
+      where not kept.is_sent and kept.attempts < ${maxAttempts} and kept.attempt_time <= excluded.attempt_time - ${pause}
+    returning contact_id, kind, subject_id`.execute(db);
+  const isTaken = new Set(taken.map(keyOf));
+  return due.filter((each) => isTaken.has(keyOf(each)));
+}
+
+const maxTaken = 1_000;
+
+const keyOf = ({ contact_id, kind, subject_id }: Pick<DueWarning, "contact_id" | "kind" | "subject_id">): string =>
+  `${contact_id} ${kind} ${subject_id}`;
+
+async function readDueWarnings(
+  db: Kysely<Schema>,
+  org: OrgKey,
+  now: RawBuilder<unknown>,
+): Promise<readonly DueWarning[]> {
+  const since = sql`${now} - make_interval(days => ${warnedDays})`;
+  const isActive = sql`exists (select from orgs where ${isThis(org)} and orgs.delete_time is null and orgs.state = 'ACTIVE')`;
+  const isWithMember = sql`members.customer_id = api_keys.customer_id and members.org_id = api_keys.org_id and members.id = api_keys.member_id`;
+  const isReplaced = sql`exists (
+    select from api_keys as newer
+    where newer.customer_id = api_keys.customer_id and newer.org_id = api_keys.org_id and newer.rotated_from_id = api_keys.id)`;
+  const { rows } = await sql<DueWarning>`
+    with subjects as (
+      (select 'API_KEY_ENDS' as kind, api_keys.id as subject_id, api_keys.name as subject_name, members.name as member_name,
+        api_keys.expire_time as occasion, api_keys.expire_time as end_time
+      from api_keys join members on ${isWithMember} and members.delete_time is null
+      where ${isInOrgOf("api_keys", org)} and ${isActive} and not ${isReplaced}
+        and api_keys.expire_time > ${now} and api_keys.expire_time <= ${now} + make_interval(days => ${warnedDays})
+        and api_keys.create_time < api_keys.expire_time - make_interval(days => ${2 * warnedDays})
+      order by api_keys.expire_time limit ${perKind})
+      union all
+      (select 'WEBHOOK_DISABLED', webhooks.id, webhooks.name, null, webhooks.update_time, null::timestamptz
+      from webhooks where ${isInOrgOf("webhooks", org)} and ${isActive} and webhooks.state = 'DISABLED' and webhooks.update_time > ${since}
+      order by webhooks.update_time desc limit ${perKind})
+      union all
+      (select 'EVENT_STREAM_DISABLED', event_streams.id, event_streams.name, null, event_streams.update_time, null::timestamptz
+      from event_streams
+      where ${isInOrgOf("event_streams", org)} and ${isActive} and event_streams.state = 'DISABLED' and event_streams.update_time > ${since}
+      order by event_streams.update_time desc limit ${perKind})
+      union all
+      select case when orgs.delete_time is null then 'ORG_SUSPENDED' else 'ORG_DELETED' end, orgs.id, orgs.name, null,
+        coalesce(orgs.delete_time, orgs.update_time), orgs.purge_time
+      from orgs where ${isThis(org)} and (orgs.delete_time is not null or orgs.state = 'SUSPENDED')
+        and coalesce(orgs.delete_time, orgs.update_time) > ${since}
+    )
+    select contacts.id as contact_id, contacts.email, contacts.name as contact_name, subjects.*
+    from subjects
+    join (select * from unnest(${rulesOf.kinds}::text[], ${rulesOf.contactKinds}::text[])) as rules (kind, contact_kind)
+      on rules.kind = subjects.kind
+    join contacts on ${isInOrgOf("contacts", org)} and contacts.confirm_time is not null and rules.contact_kind = any(contacts.kinds)
+    where not exists (
+        select from contact_warnings as sent
+        where sent.customer_id = ${org.customer_id} and sent.org_id = ${org.id} and sent.contact_id = contacts.id and sent.kind = subjects.kind
+          and sent.subject_id = subjects.subject_id and sent.occasion = subjects.occasion
+          and (sent.is_sent or sent.attempts >= ${maxAttempts}))
+      and not exists (
+        select from contact_warnings as recent
+        where recent.customer_id = ${org.customer_id} and recent.org_id = ${org.id} and recent.contact_id = contacts.id
+          and recent.attempt_time > ${now} - ${pause})
+    order by contacts.id, subjects.kind, subjects.subject_id, subjects.occasion`.execute(db);
+  // A contact of several kinds is there once for each.
+  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
+}
+
+/** The rules as two columns. */
+const rulesOf = {
+  kinds: Object.entries(recipients).flatMap(([kind, of]) => of.map(() => kind)),
+  contactKinds: Object.values(recipients).flatMap((of): readonly ContactKind[] => of),
+};
+
+const isThis = ({ customer_id: customerId, id }: OrgKey) => sql`orgs.customer_id = ${customerId} and orgs.id = ${id}`;
+
+/** Notes that a mail server has taken a mail with warnings. */
+export async function noteWarningsSent(db: Kysely<Schema>, org: OrgKey, sent: readonly DueWarning[]): Promise<void> {
+  await sql`
+    update contact_warnings set is_sent = true
+    from unnest(${sent.map((each) => each.contact_id)}::uuid[], ${sent.map((each) => each.kind)}::text[],
+      ${sent.map((each) => each.subject_id)}::uuid[], ${sent.map((each) => each.occasion)}::timestamptz[])
+      as sent (contact_id, kind, subject_id, occasion)
+    where ${isInOrgOf("contact_warnings", org)} and contact_warnings.contact_id = sent.contact_id and contact_warnings.kind = sent.kind
+      and contact_warnings.subject_id = sent.subject_id and contact_warnings.occasion = sent.occasion`.execute(db);
+}

@@ -1,0 +1,203 @@
+// Who is warned of what, through a real mail server.
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Contact_Kind as Kind } from "../../gen/iam/v1alpha/contact_pb.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { required } from "../../src/errors/required.ts";
+import { type Mailer, createMailer } from "../../src/identity/outgoing/mailer.ts";
+import { createWarningsJob } from "../../src/jobs/warnings-job.ts";
+import { type MailServer, type ReceivedMail, startMailServer } from "../sign-in/invitation-place.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { type TestServer, issuer, startTestServer } from "../support/test-server.ts";
+
+let mailServer: MailServer;
+let mailer: Mailer;
+let server: TestServer;
+let database: Database;
+let sql: SqlClient;
+let api: Api;
+
+const silent = pino({ enabled: false });
+
+beforeAll(async () => {
+  mailServer = await startMailServer();
+  mailer = createMailer({ url: mailServer.url, from: "iam@example.com" }, silent);
+  // It sends no mail itself: the jobs of the tests are the only ones that warn.
+  server = await startTestServer({ issuer });
+  database = openDatabase({
+    connection: { connectionString: server.databaseUrl },
+    maxReadConnections: 2,
+    maxWriteConnections: 2,
+    onConnectionError: () => {},
+  });
+  sql = await openSqlClient(server.databaseUrl);
+  api = createApi("gRPC", server.url, server.operatorKey);
+});
+afterAll(async () => {
+  mailer.close();
+  await sql.close();
+  await database.close();
+  await server.close();
+  await mailServer.close();
+});
+
+/** Runs the job as each of some servers, at once. Returns the mails that came of it, by the names of contacts. */
+async function warn(servers = 1): Promise<Map<string, ReceivedMail>> {
+  const before = mailServer.mails.length;
+  const jobs = Array.from({ length: servers }, () =>
+    createWarningsJob({ database, mailer, issuer: () => issuer, logger: silent }),
+  );
+  const sent = await Promise.all(jobs.map((job) => job.runOnce()));
+  await Promise.all(jobs.map((job) => job.close()));
+  const mails = mailServer.mails.slice(before);
+  expect(mails).toHaveLength(sent.reduce((sum, each) => sum + each, 0));
+  const byName = new Map(mails.map((mail) => [required(mail.to[0]).split("@")[0] ?? "", mail]));
+  expect(byName.size).toBe(mails.length);
+  return byName;
+}
+
+interface Place {
+  readonly org: string;
+  readonly id: string;
+  readonly member: string;
+}
+
+/** Creates an org with a member, and a confirmed contact for each kind and an unconfirmed one for all, which are called so. */
+async function openPlace(): Promise<Place> {
+  const { path: org, id } = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
+  const { path: member } = await api.members.createMember({ parentPath: org, member: { name: "alice" } });
+  const contacts = [
+    { name: "billing", kinds: [Kind.BILLING] },
+    { name: "security", kinds: [Kind.SECURITY] },
+    { name: "technical", kinds: [Kind.TECHNICAL] },
+    { name: "unconfirmed", kinds: [Kind.BILLING, Kind.SECURITY, Kind.TECHNICAL] },
+  ].map((each) => ({ contact: { ...each, email: `${each.name}@${org.split("/")[2]}.example` } }));
+  await api.contacts.batchCreateContacts({ parentPath: org, requests: contacts });
+  await sql.query("update contacts set confirm_time = now() where org_id = $1 and name <> 'unconfirmed'", [id]);
+  return { org, id, member };
+}
+
+/** Creates an API key that was made a while ago. */
+async function addKey({ member }: Place, name: string, daysAgo: number, daysLeft: number): Promise<string> {
+  const { id } = await api.apiKeys.createApiKey({ parentPath: member, apiKey: { name } });
+  await sql.query(
+    `update api_keys set create_time = now() - make_interval(days => $2), expire_time = now() + make_interval(days => $3)
+      where id = $1`,
+    [id, daysAgo, daysLeft],
+  );
+  return id;
+}
+
+/** As if so many hours had passed since the mails before. */
+const passHours = (hours: number) =>
+  sql.query("update contact_warnings set attempt_time = attempt_time - make_interval(hours => $1)", [hours]);
+
+/** Leaves nothing to be warned of in a place. */
+const end = ({ org }: Place) =>
+  sql.query("update contacts set confirm_time = null from orgs where orgs.id = org_id and orgs.name = $1", [
+    org.split("/")[2],
+  ]);
+
+test("technical contacts are warned of API keys that end, once, and of another end again", async () => {
+  const place = await openPlace();
+  const id = await addKey(place, "laptop", 30, 3);
+  await addKey(place, "short", 2, 3);
+  await addKey(place, "later", 30, 30);
+  await addKey(place, "over", 30, -1);
+  const replaced = await addKey(place, "replaced", 30, 3);
+  const replacing = await addKey(place, "replacing", 0, 300);
+  await sql.query("update api_keys set rotated_from_id = $1 where id = $2", [replaced, replacing]);
+
+  const mails = await warn();
+  expect([...mails.keys()]).toEqual(["technical"]);
+  const { subject, text } = required(mails.get("technical"));
+  const name = required(place.org.split("/")[2]);
+  expect(subject).toBe(`${name}: an API key ends`);
+  expect(text.match(/^- .*$/gm)).toEqual([
+    expect.stringMatching(/^- The API key laptop of the member alice ends on \d{4}-\d\d-\d\d at \d\d:\d\d UTC\./),
+  ]);
+  expect(text.match(/https?:\S+/g)).toEqual([`${issuer}/console/orgs/${name}/account`]);
+
+  await passHours(2);
+  expect((await warn()).size).toBe(0);
+  await sql.query("update api_keys set expire_time = now() + interval '2 days' where id = $1", [id]);
+  expect([...(await warn()).keys()]).toEqual(["technical"]);
+  await end(place);
+});
+
+test("of several servers one sends a warning, and a contact gets one mail an hour", async () => {
+  const place = await openPlace();
+  await addKey(place, "first", 30, 3);
+  expect([...(await warn(4)).keys()]).toEqual(["technical"]);
+  await addKey(place, "second", 30, 3);
+  await addKey(place, "third", 30, 3);
+  expect((await warn(2)).size).toBe(0);
+  await passHours(2);
+  const { subject, text } = required((await warn(4)).get("technical"));
+  expect(subject).toMatch(/: 2 warnings$/);
+  expect(text.match(/The API key \w+/g)?.toSorted()).toEqual(["The API key second", "The API key third"]);
+  await end(place);
+});
+
+test("a mail that the server refuses is tried again an hour later, five times", async () => {
+  const place = await openPlace();
+  const address = `technical@${place.org.split("/")[2]}.example`;
+  mailServer.refused.add(address);
+  await addKey(place, "laptop", 30, 3);
+  for (let attempt = 1; attempt <= 6; attempt++) {
+    expect((await warn()).size).toBe(0);
+    expect((await warn()).size).toBe(0);
+    const [row] = await sql.query("select attempts, is_sent from contact_warnings where org_id = $1", [place.id]);
+    expect(row).toEqual({ attempts: Math.min(attempt, 5), is_sent: false });
+    await passHours(2);
+  }
+  mailServer.refused.delete(address);
+  expect((await warn()).size).toBe(0);
+  await sql.query("delete from contact_warnings where org_id = $1", [place.id]);
+  expect([...(await warn()).keys()]).toEqual(["technical"]);
+  await end(place);
+});
+
+test("contacts are warned of what is disabled and of the end of the org, by their kinds", async () => {
+  const place = await openPlace();
+  const { org, id } = place;
+  const hook = await api.webhooks.createWebhook({
+    parentPath: org,
+    webhook: { name: "hook", url: "https://hook.invalid" },
+  });
+  const stream = await api.eventStreams.createEventStream({
+    parentPath: org,
+    eventStream: { name: "gateway", audience: "https://gateway.example.com" },
+  });
+  expect((await warn()).size).toBe(0);
+  await sql.query("update webhooks set state = 'DISABLED', update_time = now() where id = $1", [hook.id]);
+  const ofHook = await warn();
+  expect([...ofHook.keys()]).toEqual(["technical"]);
+  expect(required(ofHook.get("technical")).text).toContain("The webhook hook delivers nothing since");
+
+  await passHours(2);
+  await sql.query("update event_streams set state = 'DISABLED', update_time = now() where id = $1", [stream.id]);
+  const ofStream = await warn();
+  expect([...ofStream.keys()].toSorted()).toEqual(["security", "technical"]);
+  expect(required(ofStream.get("security")).text).toContain("The event stream gateway sends no signals since");
+  expect(required(ofStream.get("technical")).text.match(/^- /gm)).toHaveLength(1);
+
+  await passHours(2);
+  await api.orgs.suspendOrg({ path: org });
+  const ofOrg = await warn();
+  expect([...ofOrg.keys()].toSorted()).toEqual(["billing", "security", "technical"]);
+  expect(required(ofOrg.get("billing")).subject).toMatch(/: the org is suspended$/);
+
+  await passHours(2);
+  await sql.query("update orgs set delete_time = now(), purge_time = now() + interval '30 days' where id = $1", [id]);
+  const ofEnd = await warn();
+  expect([...ofEnd.keys()].toSorted()).toEqual(["billing", "security", "technical"]);
+  const { purge_time: time } = required((await sql.query("select purge_time from orgs where id = $1", [id]))[0]);
+  const until = (time as Date).toISOString().slice(0, 16).replace("T", " at ");
+  expect(required(ofEnd.get("billing")).text).toContain(`Until ${until} UTC it can be restored`);
+  await passHours(2);
+  expect((await warn()).size).toBe(0);
+  await sql.query("update orgs set delete_time = null, purge_time = null where id = $1", [id]);
+  await end(place);
+});
