@@ -143,9 +143,7 @@ async function connectTo(
         try {
           if (ownerUrl !== undefined) await requireSameDatabase(db, database);
           const migrated = await migrate(db, { logger, signal: stopping });
-          if (ownerUrl !== undefined) {
-            await requireTableRights(db, await readRole(database.reads), await readRole(db));
-          }
+          if (ownerUrl !== undefined) await requireRightsOfBoth(db, database);
           return migrated;
         } finally {
           await db.destroy();
@@ -167,6 +165,11 @@ async function connectTo(
     await close();
     throw error;
   }
+}
+
+/** Checks that the role that serves, and the one that owns the tables, can do what they need. */
+async function requireRightsOfBoth(owner: Kysely<Schema>, { reads }: Database): Promise<void> {
+  await requireTableRights(owner, await readRole(reads), await readRole(owner));
 }
 
 /** Checks that both URLs lead to one database: otherwise, one would be migrated that nothing serves. */

@@ -17,6 +17,7 @@ import { resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { patternsOf } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
+import { failureOf } from "../support/failure.ts";
 
 export type Request = Record<string, unknown>;
 
@@ -73,6 +74,26 @@ export async function callMethod(transport: Transport, method: DescMethodUnary, 
   const input = request as MessageInitShape<DescMessage>;
   const answer = await transport.unary(method, undefined, undefined, undefined, input);
   return answer.message;
+}
+
+/** How often a call is made again that a busy machine has kept from a lock, a connection, its turn or its end in time: it has done nothing. */
+const maxTries = 5;
+
+/** Does so for a call that may find the service busy. */
+export async function callMethodWhenFree(
+  transport: Transport,
+  method: DescMethodUnary,
+  request: Request,
+  tries = maxTries,
+): Promise<object> {
+  try {
+    return await callMethod(transport, method, request);
+  } catch (error) {
+    const { code, reason } = await failureOf(Promise.reject(error));
+    const isBusy = code === "Unavailable" || code === "DeadlineExceeded" || reason === "RATE_LIMITED";
+    if (tries === 1 || !isBusy) throw error;
+    return callMethodWhenFree(transport, method, request, tries - 1);
+  }
 }
 
 /** Returns what a request of a method must have beside its required fields: one of two. */

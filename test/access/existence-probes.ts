@@ -43,6 +43,19 @@ const severalTypes: Readonly<Record<string, readonly string[]>> = {
   subject_path: ["orgs/members", "orgs/groups"],
   // A role is wanted on one of these.
   "AccessRequest.resource_path": ["orgs", "orgs/projects"],
+  // What there are kinds of findings about. Each list reads all kinds.
+  "Finding.resource_path": [
+    "orgs/clients",
+    "orgs/groups",
+    "orgs/groups/members",
+    "orgs/groups/subgroups",
+    "orgs/members",
+    "orgs/members/apiKeys",
+    "orgs/roleBindings",
+    "orgs/projects/roleBindings",
+    "orgs/roles",
+  ],
+  "Finding.related_path": ["orgs/roleBindings", "orgs/projects/roleBindings"],
 };
 
 /** Fields that refer to nothing. */

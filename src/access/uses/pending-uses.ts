@@ -40,10 +40,8 @@ type UsesOfOrg = Map<string, DayUse>;
 export function createPendingUses(bounds: UsesBounds = usualBounds, onHalfFull = (): void => {}): PendingUses {
   const known = createKnownUses(bounds.known);
   let pending = new Map<string, UsesOfOrg>();
-  /** The days on which orgs lost uses, as far as that is not written. */
-  let losing = new Map<string, number>();
+  const { lose, ...losses } = createLosses();
   let count = 0;
-  let lostCount = 0;
 
   const put = (orgId: string, ofOrg: UsesOfOrg, use: DayUse): void => {
     const key = keyOf(use);
@@ -52,18 +50,7 @@ export function createPendingUses(bounds: UsesBounds = usualBounds, onHalfFull =
     pending.set(orgId, ofOrg);
   };
 
-  const lose: PendingUses["lose"] = (orgId, day, some) => {
-    losing.set(orgId, Math.max(day, losing.get(orgId) ?? 0));
-    lostCount += some;
-  };
-
   const isFull = (ofOrg: UsesOfOrg): boolean => ofOrg.size >= bounds.pendingOfOrg || count >= bounds.pending;
-
-  /** Drops a use that was taken as known, so that it is noted when it happens again. */
-  const dropKnown = (orgId: string, day: number): void => {
-    known.forget(orgId);
-    lose(orgId, day, 1);
-  };
 
   /** Drops what the org has pending that has most, unless that is as little as this one has. */
   const makeRoom = (than: number): void => {
@@ -76,15 +63,20 @@ export function createPendingUses(bounds: UsesBounds = usualBounds, onHalfFull =
     lose(most, Math.max(...Array.from(dropped.values(), ({ day }) => day)), dropped.size);
   };
 
+  /** It is noted when it happens again. */
+  const drop = (orgId: string, { day }: DayUse): void => {
+    known.forget(orgId);
+    lose(orgId, day, 1);
+  };
+
   return {
     lose,
-    lost: () => lostCount,
+    lost: losses.count,
 
     add(orgId, use) {
       if (known.has(orgId, use)) return true;
       const ofOrg = pending.get(orgId) ?? new Map<string, DayUse>();
-      const key = keyOf(use);
-      const waiting = ofOrg.get(key);
+      const waiting = ofOrg.get(keyOf(use));
       if (waiting !== undefined && waiting.day >= use.day) return true;
       if (count >= bounds.pending) makeRoom(ofOrg.size + 1);
       if (waiting === undefined && isFull(ofOrg)) {
@@ -98,9 +90,8 @@ export function createPendingUses(bounds: UsesBounds = usualBounds, onHalfFull =
     },
 
     take() {
-      const taken = listAll(pending, losing);
+      const taken = listAll(pending, losses.take());
       pending = new Map();
-      losing = new Map();
       count = 0;
       return taken;
     },
@@ -110,9 +101,29 @@ export function createPendingUses(bounds: UsesBounds = usualBounds, onHalfFull =
       for (const use of uses) {
         const waiting = ofOrg.get(keyOf(use));
         if (use.id === orgId) lose(orgId, use.day, 0);
-        else if (waiting === undefined && isFull(ofOrg)) dropKnown(orgId, use.day);
+        else if (waiting === undefined && isFull(ofOrg)) drop(orgId, use);
         else if ((waiting?.day ?? -1) < use.day) put(orgId, ofOrg, use);
       }
+    },
+  };
+}
+
+/** Notes how many uses were lost, and on which days in which orgs as far as that is not taken to be written. */
+function createLosses() {
+  let losing = new Map<string, number>();
+  let count = 0;
+  return {
+    count: (): number => count,
+
+    lose(orgId: string, day: number, some: number): void {
+      losing.set(orgId, Math.max(day, losing.get(orgId) ?? 0));
+      count += some;
+    },
+
+    take(): ReadonlyMap<string, number> {
+      const taken = losing;
+      losing = new Map();
+      return taken;
     },
   };
 }

@@ -9,11 +9,11 @@ import { type BrowserResponse, type Endpoint, page } from "./browser-responses.t
 import { confirmPath, confirmedPage, contactPage, contactPagePath, openContactPage } from "./contact-page.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 
-export function createContactEndpoints({ find, confirm }: ContactConfirmations): Readonly<Record<string, Endpoint>> {
+export function createContactEndpoints(confirmations: ContactConfirmations): Readonly<Record<string, Endpoint>> {
   const show = async (request: HttpRequest): Promise<BrowserResponse> => {
     requireSameOrigin(request);
     const code = requiredParameter(await readForm(request), "code").trim();
-    const link = await find(code);
+    const link = await confirmations.find(code);
     if (link === undefined) return { ...page(openContactPage(linkNotOpenText)), status: 400 };
     return page(contactPage(code, link));
   };
@@ -32,7 +32,7 @@ export function createContactEndpoints({ find, confirm }: ContactConfirmations):
         const form = await readForm(request);
         const [code, agreed] = [requiredParameter(form, "code"), requiredParameter(form, "agreed")];
         if (agreed !== "yes") throw new OAuthError("invalid_request", "the parameter agreed must be yes");
-        return page(confirmedPage(await confirm(code)));
+        return page(confirmedPage(await confirmations.confirm(code)));
       },
       fail,
     },

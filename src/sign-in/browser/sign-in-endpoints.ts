@@ -138,15 +138,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     "/sign-in/start": createStartForm(providerSignIn),
     "/sign-in/code": createCodeForm(dependencies, endBefore),
 
-    "/sign-out": {
-      methods: ["POST"],
-      async answer(request) {
-        requireSameOrigin(request);
-        await readForm(request);
-        return signOut(request);
-      },
-      fail: failOnPage,
-    },
+    "/sign-out": createSignOutForm(signOut),
 
     ...createAccountEndpoints({ ...dependencies, find, findChoices, pageOf, signOut, fail: failOnPage }),
     "/account/keys": pageOf((session, request) => keysPage(session, readQuery(request).get("member"))),
@@ -178,6 +170,16 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     return endpoint && answer(endpoint, request, response);
   };
 }
+
+const createSignOutForm = (signOut: (request: HttpRequest) => Promise<BrowserResponse>): Endpoint => ({
+  methods: ["POST"],
+  async answer(request) {
+    requireSameOrigin(request);
+    await readForm(request);
+    return signOut(request);
+  },
+  fail: failOnPage,
+});
 
 /** Returns the endpoint that sends a browser to a provider. */
 const createStartForm = (providerSignIn: ProviderSignIn): Endpoint =>

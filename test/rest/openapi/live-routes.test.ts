@@ -158,7 +158,8 @@ test("no example of a body is invalid", async () => {
     const headers = { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" };
     // The same request id is for the same request.
     const body = JSON.stringify(example, (key, value: unknown) => (key === "request_id" ? randomUUID() : value));
-    const response = await fetch(server.url + filled, { method: httpMethod, headers, body });
+    const request = { method: httpMethod, headers, body };
+    const response = await fetch(server.url + filled, request);
     const text = await response.text();
     if (text.includes("INVALID_ARGUMENT")) invalid.push([operationId, example, text]);
   });
