@@ -56,7 +56,8 @@ export async function createContacts(db: Kysely<unknown>): Promise<void> {
     `create index contact_links_addresses on contact_links (org_id, address_hash, send_time) where mail <> 'NONE'`,
     `create index contact_links_contact on contact_links (org_id, contact_id)`,
     // The occasion tells two warnings about the same thing apart, such as two ends of an API key.
-    `create table contact_warnings (
+    `-- squawk-ignore-file prefer-bigint-over-int
+    create table contact_warnings (
       customer_id uuid not null,
       org_id uuid not null,
       contact_id uuid not null,
