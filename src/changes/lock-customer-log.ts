@@ -30,7 +30,7 @@ const lockOf = (by: Reference["by"]): StatementTemplate<FoundRow> =>
         where ${matchesReference(customerLevel, { by }, sql`${value}`)} for no key update
       )
       select id, id as customer_id, name, 'ACTIVE' as state, null::timestamptz as delete_time, revision, chain_revision, chain_start,
-        chain_hash, false as support_access_required, extract(epoch from clock_timestamp())::text as clock, extract(epoch from revision_time)::text as last_time,
+        chain_hash, extract(epoch from clock_timestamp())::text as clock, extract(epoch from revision_time)::text as last_time,
         log_timeline() as timeline, false as is_watched, false as has_event_streams,
         exists (select from webhooks where org_id = locked.id and customer_id = locked.id and state = 'ACTIVE') as has_webhooks
       from locked`.compile(db),

@@ -24,7 +24,6 @@ const orgColumns = [
   "chain_revision",
   "chain_start",
   "chain_hash",
-  "support_access_required",
 ] as const;
 
 type OrgColumns = Pick<Selectable<Orgs>, (typeof orgColumns)[number]>;

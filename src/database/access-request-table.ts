@@ -8,11 +8,8 @@ export interface AccessRequests extends VersionColumns {
   id: string;
   /** The project on which a role is wanted; null for the org. */
   project_id: string | null;
-  /** The member that asks; null for one of the platform. */
-  member_id: string | null;
-  /** The member of the platform that asks, and its org; null for one of the org. */
-  supporter_org_id: string | null;
-  supporter_id: string | null;
+  /** The member that asks. */
+  member_id: string;
   /** Either the name of a predefined role or the id of a role of the org is set. */
   predefined_role: string | null;
   role_id: string | null;

@@ -28,7 +28,7 @@ create table access_requests (
   org_id uuid not null,
   id uuid not null,
   project_id uuid,
-  member_id uuid,
+  member_id uuid not null,
   predefined_role text,
   role_id uuid,
   reason text not null,
@@ -46,8 +46,6 @@ create table access_requests (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
-  supporter_org_id uuid,
-  supporter_id uuid,
   constraint access_requests_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint access_requests_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'DECLINED'::text, 'CANCELLED'::text, 'ENDED'::text]))),
   constraint access_requests_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id),
@@ -59,7 +57,6 @@ CREATE INDEX access_requests_by_update_time ON access_requests USING btree (org_
 CREATE INDEX access_requests_id ON access_requests USING hash (id);
 CREATE INDEX access_requests_member ON access_requests USING btree (org_id, member_id, create_time);
 CREATE INDEX access_requests_project ON access_requests USING btree (org_id, project_id);
-CREATE INDEX access_requests_supporter ON access_requests USING btree (org_id, supporter_id, create_time) WHERE (supporter_id IS NOT NULL);
 
 create table access_uses (
   customer_id uuid not null,
@@ -656,7 +653,6 @@ create table orgs (
   chain_revision uuid,
   chain_start uuid,
   chain_hash bytea,
-  support_access_required boolean not null default false,
   legal_name text,
   billing_reference text,
   constraint orgs_pkey PRIMARY KEY (id),
@@ -675,7 +671,6 @@ CREATE INDEX orgs_by_update_time_deleted ON orgs USING btree (update_time, id) W
 CREATE UNIQUE INDEX orgs_customer_key ON orgs USING btree (customer_id, id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
-CREATE INDEX orgs_support_access ON orgs USING btree (customer_id, id) WHERE support_access_required;
 CREATE TRIGGER org_ids_directory AFTER INSERT OR DELETE OR UPDATE OF id ON orgs FOR EACH ROW EXECUTE FUNCTION keep_org_ids_in_directory();
 CREATE TRIGGER orgs_directory AFTER INSERT OR DELETE OR UPDATE OF name ON orgs FOR EACH ROW EXECUTE FUNCTION keep_orgs_in_directory();
 

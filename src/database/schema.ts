@@ -58,8 +58,6 @@ export interface Orgs extends NamedColumns, DeletableColumns, InvoiceColumns {
   api_key_max_seconds: string | null;
   /** Whether API keys that are created in the org must have scopes. */
   api_key_scopes_required: boolean | null;
-  /** Whether what members of the platform hold counts in the org only with an access request that the org has approved. */
-  support_access_required: Generated<boolean>;
 }
 
 export interface Projects extends NamedColumns, DeletableColumns {

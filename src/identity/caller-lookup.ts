@@ -27,7 +27,6 @@ interface FoundKey {
   readonly allowed_addresses: readonly string[] | null;
   readonly org_revision: string;
   readonly now: number;
-  readonly has_guarded_orgs: boolean;
   /** When the read started, by this process's own clock. */
   readonly readAt: number;
   /** The heads of the orgs that are likely to be asked about, from the same statement. */
@@ -63,7 +62,6 @@ export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions
       api_keys.expire_time,
       (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
       orgs.revision as org_revision, ${clockMs} as now,
-      exists (select from orgs where support_access_required) as has_guarded_orgs,
       recent.id as recent_id, recent.name as recent_name, recent.customer_id as recent_customer_id,
       recent.state as recent_state, recent.delete_time as recent_delete_time, recent.revision as recent_revision
     from api_keys
@@ -116,7 +114,6 @@ function callerOf(secret: string, key: FoundKey | undefined): Caller | RefusedKe
     orgHead: { revision: key.org_revision, readAt: key.readAt },
     recentHeads: key.recent,
     time: key.now,
-    hasGuardedOrgs: key.has_guarded_orgs,
   };
 }
 

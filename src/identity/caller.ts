@@ -37,11 +37,6 @@ export interface Caller {
   /** The database's clock at that time, in milliseconds. */
   readonly time: number;
   /**
-   * Whether there were orgs then in which members of the platform need an approved request; undefined if that was not read. A caller that is kept
-   * for later decisions does not keep it.
-   */
-  readonly hasGuardedOrgs?: boolean | undefined;
-  /**
    * Set for a call that was authenticated from memory, because the database is away: when what decided that was last known to be current,
    * by the database's clock, in milliseconds.
    */

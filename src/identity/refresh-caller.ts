@@ -33,14 +33,14 @@ export async function refreshCaller(
   if (own !== undefined && (own.revision === orgHead.revision || own.confirmed?.has(credential))) {
     const { revision, lockTime } = own;
     if (endTime <= lockTime.getTime()) throw invalid();
-    return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime(), hasGuardedOrgs: undefined };
+    return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
   const [row] = found ?? (await db.executeQuery(selectCaller(db, caller))).rows;
   if (row === undefined) throw invalid();
   // That of a key may have changed since the call was authenticated.
   if (Math.min(caller.token?.expireTime ?? Infinity, row.end_time?.getTime() ?? Infinity) <= row.now) throw invalid();
   own?.confirmed?.add(credential);
-  return { ...caller, orgHead: { revision: row.revision, readAt }, time: row.now, hasGuardedOrgs: undefined };
+  return { ...caller, orgHead: { revision: row.revision, readAt }, time: row.now };
 }
 
 /**

@@ -171,7 +171,6 @@ export const nameFieldOf = (type: EntryType): string => nameFields[type] ?? "nam
 const notInFiles: ReadonlySet<string> = new Set([
   "etag",
   "customer_path",
-  "support_access_required",
   "legal_name",
   "billing_reference",
   "invitation_expire_time",

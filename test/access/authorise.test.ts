@@ -325,7 +325,7 @@ test("several paths are all decided, and the first that is denied is explained",
     createDeciding().authorise.all(
       await callerOf(ours),
       start,
-      { paths: paths.map((path) => parseTargetPath(path, "path")), orgs: [] },
+      paths.map((path) => parseTargetPath(path, "path")),
       alone,
     );
   await all();

@@ -60,7 +60,7 @@ describe("a list across all orgs", () => {
     await give("lister", { on: customerOf(theirs) });
     const ofTheirs = { orgIds: [], customerIds: [theirs.customerId] };
     const { target, visible } = await inAll();
-    expect(visible).toEqual({ orgs: ofTheirs, suspendedOrgs: none, suspendedProjects: none, guarded: "shown" });
+    expect(visible).toEqual({ orgs: ofTheirs, suspendedOrgs: none, suspendedProjects: none });
     expect(target).toMatchObject({ pattern: patterns.Member, references: [any], resource: { kind: "platform" } });
     await give("lister");
     await give("starter", { on: customerOf(ours) });
@@ -72,17 +72,16 @@ describe("a list across all orgs", () => {
       orgs: ofBoth,
       suspendedOrgs: ofBoth,
       suspendedProjects: { orgIds: [ours.orgId], customerIds: [] },
-      guarded: "shown",
     });
   });
 
   test("shows every org with the permission on the platform, but while it is suspended only where the caller may lift that", async () => {
     const inAll = async () => (await list(patterns.Member, [any], "any org")).visible;
     await give("lister", { on: onPlatform });
-    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: none, suspendedProjects: none, guarded: "shown" });
+    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: none, suspendedProjects: none });
     await give("orgLifter", { on: customerOf(theirs) });
     const ofTheirs = { orgIds: [], customerIds: [theirs.customerId] };
-    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: ofTheirs, suspendedProjects: none, guarded: "shown" });
+    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: ofTheirs, suspendedProjects: none });
     await give("lifter", { on: onPlatform });
     expect(await inAll()).toEqual(unlimited);
   });

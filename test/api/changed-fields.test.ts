@@ -72,8 +72,6 @@ const elsewhere: Readonly<Partial<Record<ResourceType, readonly string[]>>> = {
   Member: ["invitation_expire_time"],
   IdentityProvider: ["client_secret", "first_sign_in_group_paths"],
   EventStream: ["push_authorization"],
-  // test/iam/access-requests/support-access.test.ts
-  Org: ["support_access_required"],
   // test/scim/sources.test.ts
   ScimSource: ["member_path", "identity_provider_path"],
   Service: ["counted_kinds"],

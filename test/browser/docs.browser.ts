@@ -276,7 +276,6 @@ const withAddress = new Set([
   "account",
   "invitations",
   "scim",
-  "support-access",
   "operations",
   "filters",
   "paging",

@@ -77,7 +77,6 @@ describe("a caller with a valid key", () => {
       token: undefined,
       orgHead: { revision, readAt: expect.any(Number) as number },
       recentHeads: [],
-      hasGuardedOrgs: false,
     });
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
   });

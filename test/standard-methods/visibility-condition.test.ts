@@ -37,32 +37,24 @@ test.each<[string, () => Visibility, readonly string[]]>([
   ["nothing of other orgs", () => ({ ...unlimited, orgs: none }), []],
   ["the org by its id", () => ({ ...unlimited, orgs: own() }), states],
   ["the orgs of a customer", () => ({ ...unlimited, orgs: ofCustomer() }), states],
-  [
-    "nothing suspended",
-    () => ({ orgs: "all", suspendedOrgs: none, suspendedProjects: none, guarded: "shown" }),
-    states.slice(0, 1),
-  ],
+  ["nothing suspended", () => ({ orgs: "all", suspendedOrgs: none, suspendedProjects: none }), states.slice(0, 1)],
   ["no suspended org", () => ({ ...unlimited, suspendedOrgs: none }), states.slice(0, 2)],
   [
     "a suspended org, and no suspended project in it or elsewhere",
-    () => ({ orgs: "all", suspendedOrgs: own(), suspendedProjects: none, guarded: "shown" }),
+    () => ({ orgs: "all", suspendedOrgs: own(), suspendedProjects: none }),
     states.filter((each) => each.endsWith(" ACTIVE")),
   ],
   [
     "suspended projects, and no suspended org",
-    () => ({ orgs: "all", suspendedOrgs: none, suspendedProjects: ofCustomer(), guarded: "shown" }),
+    () => ({ orgs: "all", suspendedOrgs: none, suspendedProjects: ofCustomer() }),
     states.slice(0, 2),
   ],
-  [
-    "no more than the orgs",
-    () => ({ orgs: none, suspendedOrgs: own(), suspendedProjects: own(), guarded: "shown" }),
-    [],
-  ],
+  ["no more than the orgs", () => ({ orgs: none, suspendedOrgs: own(), suspendedProjects: own() }), []],
 ])("shows %s", async (_what, visible, expected) => {
   expect(await shownIn(visible())).toEqual(expected);
 });
 
 test("shows a project itself, whatever its state", async () => {
-  const visible: Visibility = { orgs: "all", suspendedOrgs: none, suspendedProjects: none, guarded: "shown" };
+  const visible: Visibility = { orgs: "all", suspendedOrgs: none, suspendedProjects: none };
   expect(await shownIn(visible, [orgLevel])).toEqual(states.slice(0, 2));
 });

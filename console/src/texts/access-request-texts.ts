@@ -17,7 +17,7 @@ export const accessRequestTexts = {
   roleHint: "The smallest that is enough. The path of another one can be typed.",
   resource: "On what",
   resourceHint: "The organisation or a project. The path of one that you do not see can be typed.",
-  until: "At most 30 days from now, and 72 hours for people of the platform.",
+  until: "At most 30 days from now.",
   why: "Why",
   whyHint: "What it is for: whoever decides reads this.",
   wants: "asks for",

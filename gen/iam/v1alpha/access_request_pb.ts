@@ -25,9 +25,6 @@ export const file_iam_v1alpha_access_request: GenFile = /*@__PURE__*/
  * decide. The approval creates a RoleBinding that expires; the AccessRequest stays as the history of it. It has no name: its
  * path ends with its id.
  *
- * In an Org with `support_access_required`, members of the platform ask, too: those of the Org `system`. An approval then creates no RoleBinding.
- * It lets what the member holds on the platform count in the Org or Project as far as the Role goes, until `expire_time`.
- *
  * @generated from message iam.v1alpha.AccessRequest
  */
 export type AccessRequest = Message<"iam.v1alpha.AccessRequest"> & {
@@ -68,16 +65,14 @@ export type AccessRequest = Message<"iam.v1alpha.AccessRequest"> & {
   reason: string;
 
   /**
-   * Until when the access is wanted, at most 30 days from now, for example `2026-03-01T18:00:00Z`. The RoleBinding expires then. A member of the
-   * platform asks for at most 72 hours.
+   * Until when the access is wanted, at most 30 days from now, for example `2026-03-01T18:00:00Z`. The RoleBinding expires then.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 6;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * The Member that asks, for example `/orgs/acme/members/alice`, or `/orgs/system/members/bob` of the platform: the caller that created the
-   * AccessRequest. Empty for one of the platform that no longer exists.
+   * The Member that asks, for example `/orgs/acme/members/alice`: the caller that created the AccessRequest.
    *
    * @generated from field: string member_path = 7;
    */
@@ -106,7 +101,7 @@ export type AccessRequest = Message<"iam.v1alpha.AccessRequest"> & {
 
   /**
    * The RoleBinding that the approval created, for example `/orgs/acme/projects/web/roleBindings/access-request-01980f5e7c1a7b3e9c553f0f6e1d2a4b`;
-   * empty while there is none, and for a member of the platform.
+   * empty while there is none.
    *
    * @generated from field: string role_binding_path = 11;
    */
@@ -625,7 +620,7 @@ export const EndAccessRequestRequestSchema: GenMessage<EndAccessRequestRequest> 
 /**
  * Asks for access, and decides about it. Each Member of the Org may call the methods in that Org without their permissions: it
  * then sees its own AccessRequests, and those that it may decide about because it holds `iam.roleBindings.create` on what they
- * ask for. So may each ACTIVE Member of the platform in an Org with `support_access_required` that holds `iam.orgs.get` on it: it sees its own.
+ * ask for.
  *
  * @generated from service iam.v1alpha.AccessRequestsService
  */
@@ -653,7 +648,7 @@ export const AccessRequestsService: GenService<{
     output: typeof ListAccessRequestsResponseSchema;
   },
   /**
-   * Creates an AccessRequest of the caller, which must be a Member of the Org or, if that has `support_access_required`, of the platform. It is PENDING until it is decided. A Member has at
+   * Creates an AccessRequest of the caller, which must be a Member of the Org. It is PENDING until it is decided. A Member has at
    * most 10 PENDING ones, and creates at most 50 in 24 hours.
    *
    * @generated from rpc iam.v1alpha.AccessRequestsService.CreateAccessRequest
@@ -666,7 +661,7 @@ export const AccessRequestsService: GenService<{
   /**
    * Approves an AccessRequest: creates the RoleBinding, in the same transaction. The caller must hold what creating it by hand
    * requires, `iam.roleBindings.create` on the Org or Project and every permission of the Role, and must not be the Member that
-   * asks. For a member of the platform, it creates none, and the caller must not be one of these. Fails with FAILED_PRECONDITION unless the AccessRequest is PENDING and its Member is ACTIVE.
+   * asks. Fails with FAILED_PRECONDITION unless the AccessRequest is PENDING and its Member is ACTIVE.
    *
    * @generated from rpc iam.v1alpha.AccessRequestsService.ApproveAccessRequest
    */

@@ -7,10 +7,8 @@ import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { PredefinedRoles } from "../engine/tables/role-table.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
-import { withoutPlatform } from "../evaluation/support-access.ts";
 import { granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
 import {
@@ -32,7 +30,8 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     const { author, org } = transaction;
     if (author.grantsUntil !== null || author.narrowing !== undefined) return false;
     const view = await viewAuthor(transaction, "lasting");
-    return view === undefined || holdsLasting(view, required(predefinedRoles["owner"]), resourceOfOrg(org));
+    const resource = { kind: "org", customerId: org.customer_id, orgId: org.id } as const;
+    return view === undefined || holdsLasting(view, required(predefinedRoles["owner"]), resource);
   };
 
   const requireMayActAs: EscalationGuard["requireMayActAs"] = async (transaction, memberId, grantsUntil) => {
@@ -109,15 +108,6 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
       await requireHeld(transaction, known, shifting(rule));
     },
   };
-}
-
-function resourceOfOrg({
-  id,
-  customer_id: customerId,
-  support_access_required: isGuarded,
-}: OrgTransaction["org"]): TargetScope {
-  const resource: TargetScope = { kind: "org", customerId, orgId: id };
-  return isGuarded ? withoutPlatform(resource) : resource;
 }
 
 function createRequireMayImpersonate(

@@ -10,7 +10,6 @@ import type { ViewAuthor } from "../evaluation/author-view.ts";
 import type { DecisionView } from "../evaluation/caller-view.ts";
 import { requireExact } from "../evaluation/limited-grants.ts";
 import { provisionPermission } from "../evaluation/provisioning.ts";
-import { withoutPlatform } from "../evaluation/support-access.ts";
 import type { GrantScope } from "./guard-types.ts";
 import type { EffectiveGrant } from "./store.ts";
 
@@ -81,9 +80,7 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
     for (const [index, { role, scope }] of grants.entries()) {
       if (index % grantsPerTurn === grantsPerTurn - 1) await nextTurn();
       for (const each of views) {
-        const resource = resourceOf(scope, org.id, org.customer_id);
-        // What an approved request gives ends with it, so nothing is passed on by it.
-        const held = heldForGood(each, org.support_access_required ? withoutPlatform(resource) : resource);
+        const held = heldForGood(each, resourceOf(scope, org.id, org.customer_id));
         if (lackingPermissions(snapshot, held, { permissions: unless }).length === 0) continue;
         const wanted = permissionsOf(role);
         const missing = lackingPermissions(snapshot, held, passesOn ? worthOf(wanted) : wanted);

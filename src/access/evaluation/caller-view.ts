@@ -28,7 +28,6 @@ export type ViewedCaller = Pick<
   | "orgHead"
   | "time"
   | "provisions"
-  | "hasGuardedOrgs"
 >;
 
 /**
@@ -59,9 +58,8 @@ export function createViewCaller(snapshots: Snapshots, database: Database): View
       const subject = { kind: "member", id: caller.memberId } as const;
       const narrowing = narrowingOf(caller);
       const conditions = createRequestConditions();
-      const { time: now, provisions, hasGuardedOrgs } = caller;
-      const check = { subject, now, attributes: {}, counted, narrowing, conditions, provisions, hasGuardedOrgs };
-      return { snapshot, check };
+      const { time: now, provisions } = caller;
+      return { snapshot, check: { subject, now, attributes: {}, counted, narrowing, conditions, provisions } };
     });
 
   const view = (caller: ViewedCaller): DecisionView | Promise<DecisionView> =>

@@ -17,8 +17,6 @@ export interface CheckRequest {
   readonly narrowing?: Narrowing | undefined;
   /** Whether it is asked for a SCIM source, in a call that SCIM makes. */
   readonly provisions?: true | undefined;
-  /** Whether there are orgs in which members of the platform need an approved request; undefined if that is not known yet. */
-  readonly hasGuardedOrgs?: boolean | undefined;
   /** What the conditions of the request have cost so far. All checks of a request share it. */
   readonly conditions: RequestConditions;
 }

@@ -6,7 +6,6 @@ import { type ConditionInput, conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { findFalseParts } from "./find-false-parts.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
-import { decidedOn } from "./support-access.ts";
 import { type ResolvedTarget, onPlatform } from "./resolved-target.ts";
 
 interface ExplainLimits {
@@ -27,8 +26,7 @@ export function* explainTarget(
   { maxUnmet, maxRoles, maxGrantors }: ExplainLimits,
 ): Steps<ExplainedTarget> {
   const { subject, now, counted } = check;
-  const { suspensions } = target;
-  const resource = decidedOn(snapshot, check, permission, target);
+  const { resource, suspensions } = target;
   const conditionContext = conditionInputOf(snapshot, check, target);
   const explanation = yield* explainInSteps(
     snapshot,

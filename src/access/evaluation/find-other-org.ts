@@ -4,7 +4,6 @@ import type { Database } from "../../database/database.ts";
 import { matchesReference, orgLevel, projectLevel } from "../../database/match-reference.ts";
 import type { Orgs, Projects } from "../../database/schema.ts";
 import type { OneReference } from "../../paths/parse-path.ts";
-import type { SupportGrant } from "./support-grants.ts";
 import type { Labels } from "../engine/tables/label-table.ts";
 
 /** An org, and a project in it, whose columns are null if there is none. */
@@ -20,8 +19,6 @@ export interface OtherOrg {
   readonly project_delete_time: Date | null;
   readonly labels: Labels;
   readonly project_labels: Labels | null;
-  /** The approved access requests of members of the platform; null if the org requires none. */
-  readonly support_grants: readonly SupportGrant[] | null;
 }
 
 /**
@@ -60,8 +57,7 @@ function createLookup(database: Database, orgBy: By, projectBy: By): Lookup<Aske
     .where(matchesReference(orgLevel, { by: orgBy }, sql.ref("given.org")))
     .select(["orgs.id", "orgs.name", "orgs.customer_id", "orgs.state", "orgs.delete_time", "orgs.labels"])
     .select(["projects.id as project_id", "projects.name as project_name", "projects.state as project_state"])
-    .select(["projects.delete_time as project_delete_time", "projects.labels as project_labels"])
-    .select(supportGrants.as("support_grants"));
+    .select(["projects.delete_time as project_delete_time", "projects.labels as project_labels"]);
   const { sql: text } = sql`
     select given.position::int as given_position, found.*
     from unnest(${arrayFor(orgBy)}, ${arrayFor(projectBy)}) with ordinality as given (org, project, position)
@@ -75,18 +71,6 @@ function createLookup(database: Database, orgBy: By, projectBy: By): Lookup<Aske
     return all.map((_asked, index) => byPosition.get(index + 1));
   });
 }
-
-/** Reads what an org has approved, at the time of the statement. An org has few such requests at a time. */
-const supportGrants = sql<readonly SupportGrant[] | null>`case when orgs.support_access_required then (
-  select coalesce(json_agg(json_build_object(
-    'requestId', requests.id, 'memberId', requests.supporter_id, 'projectId', requests.project_id,
-    'expireTime', (extract(epoch from requests.expire_time) * 1000)::float8,
-    'role', requests.predefined_role, 'permissions', roles.permissions)), '[]'::json)
-  from access_requests as requests
-  left join roles on roles.customer_id = requests.customer_id and roles.org_id = requests.org_id and roles.id = requests.role_id
-  where requests.customer_id = orgs.customer_id and requests.org_id = orgs.id and requests.supporter_id is not null
-    and requests.state = 'APPROVED' and requests.expire_time > statement_timestamp()
-) end`;
 
 function arrayFor(by: By): RawBuilder<unknown> {
   return by === "id" ? sql`${null}::uuid[]` : sql`${null}::text[]`;

@@ -1,21 +1,12 @@
-import { type Kysely, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { customerLevel, serviceLevel } from "../../database/match-reference.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import type { Schema } from "../../database/schema.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
 import { type ConditionNames, noPath } from "../conditions/condition-path.ts";
 import { type OtherOrg, createFindOtherOrg } from "./find-other-org.ts";
 import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
-import {
-  type DecisionTarget,
-  type ResolvedTarget,
-  type Suspension,
-  onPlatform,
-  toIdReference,
-} from "./resolved-target.ts";
-import { withoutPlatform } from "./support-access.ts";
+import { type ResolvedTarget, type Suspension, onPlatform, toIdReference } from "./resolved-target.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { TargetPath } from "./target-path.ts";
 
@@ -25,10 +16,10 @@ export type ResolveElsewhere = (path: TargetPath) => Promise<ResolvedTarget | un
 export function createResolveElsewhere(database: Database, names: ConditionNames): ResolveElsewhere {
   const findOtherOrg = createFindOtherOrg(database);
 
-  const customers = createPathLookup<FoundCustomer>(database, {
+  const customers = createPathLookup<{ id: string; name: string; delete_time: Date | null }>(database, {
     name: "customer_states",
     levels: [customerLevel],
-    rows: selectCustomers(database.reads),
+    rows: database.reads.selectFrom("customers").select(["customers.id", "customers.name", "customers.delete_time"]),
   });
 
   const services = createPathLookup<{ id: string; name: string }>(database, {
@@ -44,7 +35,7 @@ export function createResolveElsewhere(database: Database, names: ConditionNames
       ...onPlatform,
       pattern,
       references: [toIdReference(reference, customer.id), ...below],
-      ...guardedCustomer(customer),
+      resource: { kind: "customer", customerId: customer.id },
       path: () => formatPath(patterns.Customer, pathName(customer)),
     };
   };
@@ -75,7 +66,7 @@ export function createResolveElsewhere(database: Database, names: ConditionNames
     return {
       pattern,
       references: [toIdReference(orgReference, org.id), ...below],
-      ...guardedScopeOf(org),
+      resource: scopeOf(org),
       suspensions: suspensionsOf(org, { org: isItself && asked === undefined, project: isItself }),
       isItself,
       path() {
@@ -99,42 +90,8 @@ export function createResolveElsewhere(database: Database, names: ConditionNames
   };
 }
 
-type Guarded = Pick<DecisionTarget, "resource" | "support">;
-
-function guardedScopeOf({
-  id,
-  customer_id: customerId,
-  project_id: projectId,
-  support_grants: grants,
-}: OtherOrg): Guarded {
-  const resource: TargetScope = { kind: "org", customerId, orgId: id };
-  return grants === null
-    ? { resource }
-    : { resource: withoutPlatform(resource), support: { orgId: id, projectId, grants } };
-}
-
-interface FoundCustomer {
-  readonly id: string;
-  readonly name: string;
-  readonly delete_time: Date | null;
-  /** Whether an org of it requires that it approves what members of the platform do. */
-  readonly is_guarded: boolean;
-}
-
-const hasGuardedOrg = sql<boolean>`exists (
-  select from orgs where orgs.customer_id = customers.id and orgs.support_access_required)`;
-
-const selectCustomers = (db: Kysely<Schema>) =>
-  db
-    .selectFrom("customers")
-    .select(["customers.id", "customers.name", "customers.delete_time", hasGuardedOrg.as("is_guarded")]);
-
-/** What is granted on a customer, and its log, are of all its orgs, and no org approves for the others. */
-function guardedCustomer({ id, is_guarded: isGuarded }: FoundCustomer): Guarded {
-  const resource: TargetScope = { kind: "customer", customerId: id };
-  return isGuarded
-    ? { resource: withoutPlatform(resource), support: { orgId: null, projectId: null, grants: [] } }
-    : { resource };
+function scopeOf({ id, customer_id: customerId }: OtherOrg): TargetScope {
+  return { kind: "org", customerId, orgId: id };
 }
 
 /** @param isItself whether the target is the org, or the project. */
@@ -147,7 +104,7 @@ function suspensionsOf(org: OtherOrg, isItself: Readonly<Record<Suspension["kind
     suspensions.push({
       kind: "org",
       isItself: isItself.org,
-      ...guardedScopeOf(org),
+      resource: scopeOf(org),
       path() {
         requireNames(org.delete_time);
         return formatPath(patterns.Org, org.name);
@@ -160,7 +117,7 @@ function suspensionsOf(org: OtherOrg, isItself: Readonly<Record<Suspension["kind
     suspensions.push({
       kind: "project",
       isItself: isItself.project,
-      ...guardedScopeOf(org),
+      resource: scopeOf(org),
       path() {
         requireNames(org.delete_time, org.project_delete_time);
         return formatPath(patterns.Project, org.name, projectName);

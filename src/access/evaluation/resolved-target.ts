@@ -2,14 +2,11 @@ import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { Labels } from "../engine/tables/label-table.ts";
 import { noPath } from "../conditions/condition-path.ts";
-import type { SupportAccess } from "./support-grants.ts";
 
 /** What a permission is decided on. */
 export interface DecisionTarget {
   /** The nearest project, org, customer or service that contains the target, or the platform. Grants on it and above it count. */
   readonly resource: TargetScope;
-  /** What its org has approved, if members of the platform need that there; the resource is guarded then. */
-  readonly support?: SupportAccess | undefined;
   /**
    * Returns the path as conditions see it, with current names, however the request names it. Few decisions need it.
    *

@@ -4,11 +4,9 @@
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { whenReady } from "../../scheduling/when-ready.ts";
 import { allows, lifting } from "./allows.ts";
 import type { CheckRequest } from "./check-request.ts";
 import type { RecordUse } from "./evaluator.ts";
-import { operatingPermissions } from "./support-access.ts";
 import { projectIn } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -29,47 +27,18 @@ export interface Visibility {
   readonly suspendedOrgs: OrgSet;
   /** Of which orgs the suspended projects. */
   readonly suspendedProjects: OrgSet;
-  /** Whether what is in orgs and customers that require a request of members of the platform is shown. */
-  readonly guarded: "shown" | "hidden";
 }
 
 /** For reads whose path was decided as a whole, what is in no org, and callers who see everything. No other value says the same. */
-export const unlimited: Visibility = Object.freeze({
-  orgs: "all",
-  suspendedOrgs: "all",
-  suspendedProjects: "all",
-  guarded: "shown",
-});
+export const unlimited: Visibility = Object.freeze({ orgs: "all", suspendedOrgs: "all", suspendedProjects: "all" });
 
 const noOrgs: SomeOrgs = { orgIds: [], customerIds: [] };
 
 /** For reads whose path leads nowhere. */
-export const nothing: Visibility = {
-  orgs: noOrgs,
-  suspendedOrgs: noOrgs,
-  suspendedProjects: noOrgs,
-  guarded: "hidden",
-};
+export const nothing: Visibility = { orgs: noOrgs, suspendedOrgs: noOrgs, suspendedProjects: noOrgs };
 
 export function isUnlimited(visible: Visibility): boolean {
   return visible === unlimited;
-}
-
-/**
- * Hides what is in orgs and customers that require a request of members of the platform from who reads through `-` in place of them, by what it holds on
- * the platform: such an org is read by its path, so that its log says so.
- *
- * @param permission to read; undefined if it is not one of those that the platform needs to operate.
- */
-export function hideGuarded(
-  visible: Visibility,
-  permission: string | undefined,
-  { pattern: [top], references: [reference] }: TargetPath,
-  hasGuardedOrgs: () => boolean | Promise<boolean>,
-): Visibility | Promise<Visibility> {
-  const isThroughAny = (top === patterns.Org[0] || top === patterns.Customer[0]) && reference?.by === "any";
-  if (!isThroughAny || (permission !== undefined && operatingPermissions.has(permission))) return visible;
-  return whenReady(hasGuardedOrgs(), (has) => (has ? { ...visible, guarded: "hidden" } : visible));
 }
 
 /**
@@ -94,7 +63,7 @@ export function visibilityIn(snapshot: OrgSnapshot, check: CheckRequest, orgs: O
   const suspendedOrgs = orgsToLift(snapshot, check, lifting.org, record);
   const suspendedProjects = orgsToLift(snapshot, check, lifting.project, record);
   const isAll = orgs === "all" && suspendedOrgs === "all" && suspendedProjects === "all";
-  return isAll ? unlimited : { orgs, suspendedOrgs, suspendedProjects, guarded: "shown" };
+  return isAll ? unlimited : { orgs, suspendedOrgs, suspendedProjects };
 }
 
 /** Reports whether a path has `-` in place of an org. */

@@ -62,7 +62,6 @@ import { createAccessRequests } from "./0138-access-requests.ts";
 import { createScimSources } from "./0143-scim-sources.ts";
 import { createAccessUses } from "./0140-access-uses.ts";
 import { addFirstSignIns } from "./0146-first-sign-ins.ts";
-import { addSupportAccess, supportIndexes } from "./0147-support-access.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { createContacts, indexesOfEndingKeys } from "./0150-contacts.ts";
 import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
@@ -169,8 +168,6 @@ export const migrations: Migrations = {
   "0140-access-uses": { up: createAccessUses },
   "0143-scim-sources": { up: createScimSources },
   "0146-first-sign-ins": { up: addFirstSignIns },
-  "0147-support-access": { up: addSupportAccess },
-  "0148-support-access-indexes": { createIndexes: supportIndexes },
   "0150-contacts": { up: createContacts },
   "0151-ending-keys-index": { createIndexes: indexesOfEndingKeys },
 };

@@ -182,18 +182,12 @@ function selectPage(page: LogPage): RawBuilder<unknown> {
       return entries(
         page,
         suspended
-          ? isOfOpenOrg
-          : sql<SqlBool>`${isOfOpenOrg} and (changes.org_id = changes.customer_id
+          ? sql<SqlBool>`true`
+          : sql<SqlBool>`(changes.org_id = changes.customer_id
               or exists (select from orgs where orgs.customer_id = changes.customer_id and orgs.id = changes.org_id and orgs.state = 'ACTIVE'))`,
       );
   }
 }
-
-/** Not of an org that requires a request of members of the platform, nor of the customer of one: these logs are read by their paths. */
-const isOfOpenOrg = sql<SqlBool>`not exists (
-  select from orgs as guarded
-  where guarded.customer_id = changes.customer_id and guarded.support_access_required
-    and changes.org_id in (guarded.id, guarded.customer_id))`;
 
 /**
  * Returns the first entries of a customer and its orgs. They are in one index in the order of their times; those of one actor, or of one org,

@@ -83,5 +83,5 @@ export function authoriserFor(state: TailState, watcher: Watcher, heads: Followe
   const caller = { ...watcher.caller(), time: heads.now };
   if (watcher.isOwn && snapshot !== undefined) return authoriserIn(snapshot, caller, withoutSlices);
   const orgHead = { revision: heads.of(caller.orgId) ?? "", readAt: heads.readAt };
-  return authoriserOf({ ...caller, orgHead, hasGuardedOrgs: undefined }, withoutSlices);
+  return authoriserOf({ ...caller, orgHead }, withoutSlices);
 }

@@ -125,8 +125,8 @@ export function touchedBy(entries: readonly ChangeRow[]): Touched {
   return { resources, values: new Set<unknown>([...resources, ...columns]) };
 }
 
-/** Returns a text of what is decided by: all of a caller but what was read with it. */
+/** Returns a text of what is decided by: all of a caller but the heads that were read with it, and the time. */
 function audienceKeyOf(caller: Caller, view: View): string {
-  const { orgHead: _head, recentHeads: _heads, time: _time, hasGuardedOrgs: _hasGuarded, ...decides } = caller;
+  const { orgHead: _head, recentHeads: _heads, time: _time, ...decides } = caller;
   return hash("sha256", JSON.stringify([decides, view]), "base64");
 }

@@ -18,8 +18,6 @@ import { type CheckRequest, subjectById } from "../../access/evaluation/check-re
 import { type ExplainedTarget, explainTarget } from "../../access/evaluation/explain-target.ts";
 import { projectIn } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
-import { needsApproval } from "../../access/evaluation/explain-denial.ts";
-import { ifApproved } from "../../access/evaluation/support-access.ts";
 import { type ResolvedTarget, type Suspension, hasPath } from "../../access/evaluation/resolved-target.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn, orgPathIn } from "../../access/snapshots/snapshot-paths.ts";
@@ -190,8 +188,6 @@ function* explainSteps(
     narrowing &&
     (findLeftOut(narrowing, permission, target.resource) ?? (isOfImpersonator ? "impersonator" : undefined));
   const answer = { allowed, revision: snapshot.revision };
-  if (!allowed && target.support !== undefined && allows(snapshot, narrowed, permission, ifApproved(target)))
-    return { ...answer, ...unapproved(target), ways: [], unmet: [] };
   const denying = findDenying(snapshot, narrowed, permission, target);
   if (!explanation.allowed) {
     const { resource } = target;
@@ -205,15 +201,6 @@ function* explainSteps(
     deniedBecause: allowed ? "" : explainLeftOut(leftOut) || explainSuspension(denying),
     ways: [describeWay(snapshot, explanation)],
     unmet: [],
-  };
-}
-
-/** What is missing where the org has to approve what members of the platform do. */
-function unapproved({ support, references: [org] }: ResolvedTarget) {
-  const isOfOrg = org !== undefined && support !== undefined && support.orgId !== null;
-  return {
-    deniedBecause: needsApproval,
-    accessRequestParentPath: isOfOrg ? formatReferences(patterns.Org, [org]) : "",
   };
 }
 

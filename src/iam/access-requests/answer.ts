@@ -4,7 +4,6 @@ import type { Updateable } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
-import { ServiceError } from "../../errors/service-error.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
@@ -14,8 +13,7 @@ import { requireFound } from "../../standard-methods/write/require-found.ts";
 import type { RequestBindings } from "./bindings.ts";
 import type { accessRequestDefinition } from "./definition.ts";
 import { requireEligible, requireState } from "./require-state.ts";
-import { wantedResourcePath } from "./message.ts";
-import { type AccessRequestRow, countApproved } from "./store.ts";
+import type { AccessRequestRow } from "./store.ts";
 import {
   type Viewer,
   isOwn,
@@ -60,13 +58,12 @@ export async function answerRequest(
   if (found === undefined || !(await maySee(found, viewer)))
     throw await notSeen(path, `iam.accessRequests.${answer.verb}`, holds);
   const row = await requireFound(served, transaction, found, path, answer.etag);
-  return write(served, transaction, row, await changeOf(served, bindings, transaction, row, answer, viewer));
+  return write(served, transaction, row, await changeOf(bindings, transaction, row, answer, viewer));
 }
 
 type Columns = Updateable<Schema["access_requests"]>;
 
 async function changeOf(
-  served: ServedAccessRequests,
   bindings: RequestBindings,
   transaction: OrgTransaction,
   row: AccessRequestRow,
@@ -81,9 +78,7 @@ async function changeOf(
       await requireMayDecide(transaction, row, viewer.holds);
       requireState(row, "PENDING", "it cannot be decided again");
       requireEligible(row);
-      const isOfPlatform = row.supporter_id !== null;
-      if (isOfPlatform) await requireMaySupport(served, transaction, row);
-      const bindingId = isOfPlatform ? null : await bindings.grant(transaction, row);
+      const bindingId = await bindings.grant(transaction, row);
       return { ...decided, state: "APPROVED", decision_message: answer.message, binding_id: bindingId };
     }
     case "decline":
@@ -98,37 +93,9 @@ async function changeOf(
       if (!isOwn(row, viewer) && !(await viewer.holds(permissionToRevoke, scopeOf(row))))
         throw lacks(permissionToRevoke, row, "end");
       requireState(row, "APPROVED", "there is no access to end");
-      if (row.supporter_id === null) await bindings.revoke(transaction, row);
+      await bindings.revoke(transaction, row);
       return { ...ended, state: "ENDED" };
   }
-}
-
-/** How many approved requests of members of the platform an org has at a time: decisions about these members read all of them. */
-const maxApproved = 100;
-
-/**
- * Checks that the author may approve a request of a member of the platform: it holds what the role gives, as for a grant.
- *
- * @throws ServiceError GRANT_EXCEEDS_OWN, LIMIT_EXCEEDED
- */
-async function requireMaySupport(
-  { dependencies }: ServedAccessRequests,
-  transaction: OrgTransaction,
-  row: AccessRequestRow,
-): Promise<void> {
-  const role = row.predefined_role === null ? { id: row.role_id ?? "" } : { predefined: row.predefined_role };
-  const scope =
-    row.project_id === null
-      ? ({ kind: "org", id: row.org_id } as const)
-      : ({ kind: "project", id: row.project_id } as const);
-  await dependencies.escalation.requireMayGrant(transaction, [{ role, scope }]);
-  if ((await countApproved(transaction)) < maxApproved) return;
-  const path = wantedResourcePath(row);
-  const description = `${maxApproved} requests of members of the platform are approved at the same time; end one first`;
-  throw new ServiceError("LIMIT_EXCEEDED", description, {
-    metadata: { resource: path, limit: String(maxApproved) },
-    quotas: [{ subject: path, description }],
-  });
 }
 
 async function write(

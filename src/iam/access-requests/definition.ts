@@ -32,19 +32,6 @@ const rolePath: FilterField = {
   },
 };
 
-const ofOrg = pathText([orgs, { collection: "members", alias: "members", keepsDeleted: true }]);
-const ofPlatform = pathText([
-  { collection: "orgs", alias: "supporter_orgs", keepsDeleted: true },
-  { collection: "members", alias: "supporters", keepsDeleted: true },
-]);
-
-/** A member of the org or of the platform asks. */
-const memberPath: FilterField = {
-  kind: "text",
-  value: sql`coalesce(${ofOrg.value}, ${ofPlatform.value})`,
-  isSearched: false,
-};
-
 export const accessRequestDefinition = defineResource({
   type: "AccessRequest",
   service: AccessRequestsService,
@@ -73,14 +60,9 @@ export const accessRequestDefinition = defineResource({
   logged: {
     joinedById: (row) => ({
       ...orgById(row),
-      member_name: byId(row.member_id ?? null),
+      member_name: `@${row.member_id}`,
       member_delete_time: null,
       member_state: "ACTIVE" as const,
-      supporter_org_name: byId(row.supporter_org_id ?? null),
-      supporter_org_delete_time: null,
-      supporter_name: byId(row.supporter_id ?? null),
-      supporter_delete_time: null,
-      supporter_state: "ACTIVE" as const,
       project_name: byId(row.project_id),
       project_delete_time: null,
       role_name: byId(row.role_id),
@@ -103,7 +85,7 @@ export const accessRequestDefinition = defineResource({
     role_path: rolePath,
     resource_path: resourcePath,
     reason: text("access_requests.reason", { searched: true }),
-    member_path: memberPath,
+    member_path: pathText([orgs, { collection: "members", alias: "members", keepsDeleted: true }]),
     state: enumerated(currentState(statementTime), [
       "PENDING",
       "APPROVED",

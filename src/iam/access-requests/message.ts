@@ -49,10 +49,8 @@ export function wantedResourcePath(row: AccessRequestRow): string {
     : formatPath(patterns.Project, orgPathName(row), project);
 }
 
-/** Returns the path of who asks; empty for a member of the platform that no longer exists. */
 export function askingMemberPath(row: AccessRequestRow): string {
   const { member_id: id, member_name: name, member_delete_time: deleteTime } = row;
-  if (id === null || name === null) return pathOfPerson(row, "supporter");
   return formatPath(patterns.Member, orgPathName(row), pathName({ id, name, delete_time: deleteTime }));
 }
 
@@ -98,7 +96,7 @@ function endTimeOf(row: AccessRequestRow): Date | null {
   }
 }
 
-function pathOfPerson(row: AccessRequestRow, who: "supporter" | "decider" | "ender"): string {
+function pathOfPerson(row: AccessRequestRow, who: "decider" | "ender"): string {
   return formerMemberPath({
     orgId: row[`${who}_org_id`],
     orgName: row[`${who}_org_name`],

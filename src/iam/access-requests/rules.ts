@@ -2,7 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type SqlBool, sql } from "kysely";
 import type { AccessRequest, AccessRequestSchema } from "../../../gen/iam/v1alpha/access_request_pb.ts";
 import type { Holds } from "../../access/evaluation/author-holds.ts";
-import { callerOf, holderOf, isAsMember, orgOf } from "../../access/evaluation/call.ts";
+import { callerOf, holderOf, isAsMember } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { secondsAfter } from "../../database/clock.ts";
 import { required } from "../../errors/required.ts";
@@ -19,7 +19,7 @@ import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { findGrantedRoles } from "../role-bindings/granted-role.ts";
 import { roleDefinition } from "../roles/definition.ts";
 import type { RoleDependencies } from "../roles/role-dependencies.ts";
-import { type AccessRequestRow, type Asking, countOfMember, lapseMs, projectsAskedFor } from "./store.ts";
+import { type AccessRequestRow, countOfMember, lapseMs, projectsAskedFor } from "./store.ts";
 import { mayGrant } from "./who-may.ts";
 
 type Rules = ResourceRules<"access_requests", AccessRequestRow, typeof AccessRequestSchema>;
@@ -28,8 +28,8 @@ const [roleField, resourceField, expireField] = ["role_path", "resource_path", "
   (field) => `access_request.${field}`,
 ) as [string, string, string];
 
-/** How long access can be asked for, in hours from the creation: by a member of the org, and by one of the platform. */
-const [maxHours, maxSupportHours] = [30 * 24, 72];
+/** How long access can be asked for, in days from the creation. */
+const maxDays = 30;
 
 /** How many requests of a member wait at the same time, and how many it creates in a day. */
 const [maxPending, maxPerDay] = [10, 50];
@@ -45,7 +45,7 @@ export function createAccessRequestRules(dependencies: RoleDependencies): Rules 
     creation: {
       kind: "in org",
       prepare(transaction, _parents, requests, atItem) {
-        const asking = requireAsking(transaction, dependencies.installation.systemOrgId);
+        const memberId = requireMember(transaction);
         return mapItems(requests, atItem, async (request) => {
           const { lockTime } = transaction.org;
           const projectId = await findProject(transaction, request.resourcePath);
@@ -53,13 +53,13 @@ export function createAccessRequestRules(dependencies: RoleDependencies): Rules 
           const finding = findGrantedRoles(transaction, roles, predefinedRoles, scope, [request.rolePath], roleField);
           await transaction.db.sendHeld();
           const { columns: role } = required(finding()[0])();
-          const expireTime = readEnd(transaction, request, asking.supporter_id === null ? maxHours : maxSupportHours);
-          await requireFew(transaction, asking);
+          const expireTime = readEnd(transaction, request);
+          await requireFew(transaction, memberId);
           return {
             columns: {
               id: transaction.newId(),
               project_id: projectId,
-              ...asking,
+              member_id: memberId,
               ...role,
               reason: request.reason,
               expire_time: expireTime,
@@ -78,10 +78,6 @@ export function createAccessRequestRules(dependencies: RoleDependencies): Rules 
     async visible(context) {
       if (!isAsMember(context)) return undefined;
       const { orgId, memberId } = callerOf(context);
-      const org = orgOf(context);
-      // A member of the platform sees what it has asked for itself.
-      if (org?.value !== orgId)
-        return sql<SqlBool>`(access_requests.supporter_org_id = ${orgId} and access_requests.supporter_id = ${memberId})`;
       const holds = await authorHolds.now({ db: database.reads, author: holderOf(context) });
       // Who can grant roles on the org need not be able to do so on each project: a condition may leave one out, or it is suspended.
       const ofOrg = await maySeeOf(holds, { org_id: orgId, project_id: null });
@@ -108,16 +104,9 @@ async function maySeeOf(holds: Holds, scope: Parameters<typeof mayGrant>[1]): Pr
   }
 }
 
-/**
- * Returns who asks: the author, which must be a member of the org or, if the org requires that it approves what members of the platform do, one of
- * these. Nobody else can be granted anything there by a request.
- */
-function requireAsking({ author, org }: OrgTransaction, systemOrgId: string): Asking {
-  const { actorId, actorOrgId } = author;
-  if (actorId !== null && actorOrgId === org.id)
-    return { member_id: actorId, supporter_org_id: null, supporter_id: null };
-  if (actorId !== null && actorOrgId === systemOrgId && org.support_access_required)
-    return { member_id: null, supporter_org_id: actorOrgId, supporter_id: actorId };
+/** Returns the id of the author, which must be a member of the org: nobody else can be granted roles there by a request. */
+function requireMember({ author, org }: OrgTransaction): string {
+  if (author.actorId !== null && author.actorOrgId === org.id) return author.actorId;
   const path = formatPath(patterns.Org, pathName(org));
   throw new ServiceError(
     "STATE_FORBIDS",
@@ -146,22 +135,21 @@ async function findProject(transaction: OrgTransaction, text: string): Promise<s
 }
 
 /** @throws ServiceError FIELD_INVALID when it is not in the future, or too late. */
-function readEnd({ org }: OrgTransaction, { expireTime }: AccessRequest, hours: number): Date {
+function readEnd({ org }: OrgTransaction, { expireTime }: AccessRequest): Date {
   const end = readExpireTime(expireTime, org, expireField);
-  const latest = secondsAfter(org.lockTime, hours * 3_600);
+  const latest = secondsAfter(org.lockTime, maxDays * daySeconds);
   if (end === null || expireTime === undefined || timestampDate(expireTime) > latest) {
-    const time = hours === maxHours ? `${maxHours / 24} days` : `${hours} hours`;
-    const description = `must be at most ${time} from now, ${latest.toISOString()}`;
+    const description = `must be at most ${maxDays} days from now, ${latest.toISOString()}`;
     throw invalidField(expireField, description, "access_request.expire_time");
   }
   return end;
 }
 
 /** @throws ServiceError LIMIT_EXCEEDED */
-async function requireFew(transaction: OrgTransaction, asking: Asking): Promise<void> {
+async function requireFew(transaction: OrgTransaction, memberId: string): Promise<void> {
   const { pending, created } = await countOfMember(
     transaction,
-    asking,
+    memberId,
     secondsAfter(transaction.org.lockTime, -daySeconds),
   );
   const limits: readonly (readonly [number, number, string])[] = [

@@ -1,4 +1,4 @@
-import { type InferResult, type Kysely, type RawBuilder, sql } from "kysely";
+import { type NotNull, type InferResult, type Kysely, type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { statementTime } from "../../database/clock.ts";
 import { columnsOf, pathColumns, versionColumns } from "../../database/columns.ts";
@@ -12,8 +12,6 @@ export const accessRequestColumns = [
   "id",
   "project_id",
   "member_id",
-  "supporter_org_id",
-  "supporter_id",
   "predefined_role",
   "role_id",
   "reason",
@@ -33,24 +31,14 @@ export const accessRequestColumns = [
 
 type CurrentState = "PENDING" | "APPROVED" | "DECLINED" | "CANCELLED" | "EXPIRED" | "ENDED";
 
-/**
- * Returns the state at a time: the access has ended once there is no role binding that has not expired. That of a member of the platform has none,
- * and ends with the request.
- */
+/** Returns the state at a time: the access has ended once there is no role binding that has not expired. */
 export const currentState = (now: RawBuilder<Date>) => sql<CurrentState>`case
   when access_requests.state = 'PENDING' and access_requests.lapse_time <= ${now} then 'EXPIRED'
-  when access_requests.supporter_id is not null then
-    case when access_requests.state = 'APPROVED' and access_requests.expire_time <= ${now} then 'ENDED' else access_requests.state end
   when access_requests.state = 'APPROVED' and (bindings.id is null or bindings.expire_time <= ${now}) then 'ENDED'
   else access_requests.state end`;
 
-/** What the paths of members of the platform that ask, and of those who decided and ended need. */
+/** What the paths of those who decided and ended need. */
 const peopleColumns = [
-  "supporter_orgs.name as supporter_org_name",
-  "supporter_orgs.delete_time as supporter_org_delete_time",
-  "supporters.name as supporter_name",
-  "supporters.delete_time as supporter_delete_time",
-  "supporters.state as supporter_state",
   "decider_orgs.name as decider_org_name",
   "decider_orgs.delete_time as decider_org_delete_time",
   "deciders.name as decider_name",
@@ -71,7 +59,7 @@ export function selectAccessRequests(db: Kysely<Schema>, now: RawBuilder<Date> =
           .onRef("access_requests.customer_id", "=", "orgs.customer_id")
           .onRef("access_requests.org_id", "=", "orgs.id"),
       )
-      // In an inner join, the planner would look for members of the org.
+      // There always is one. In an inner join, the planner would look for members of the org.
       .leftJoin("members", (join) =>
         join
           .onRef("members.customer_id", "=", "access_requests.customer_id")
@@ -95,13 +83,6 @@ export function selectAccessRequests(db: Kysely<Schema>, now: RawBuilder<Date> =
           .onRef("bindings.org_customer_id", "=", "access_requests.customer_id")
           .onRef("bindings.org_id", "=", "access_requests.org_id")
           .onRef("bindings.id", "=", "access_requests.binding_id"),
-      )
-      .leftJoin("orgs as supporter_orgs", "supporter_orgs.id", "access_requests.supporter_org_id")
-      .leftJoin("members as supporters", (join) =>
-        join
-          .onRef("supporters.customer_id", "=", "supporter_orgs.customer_id")
-          .onRef("supporters.org_id", "=", "supporter_orgs.id")
-          .onRef("supporters.id", "=", "access_requests.supporter_id"),
       )
       .leftJoin("orgs as decider_orgs", "decider_orgs.id", "access_requests.decider_org_id")
       .leftJoin("members as deciders", (join) =>
@@ -129,23 +110,20 @@ export function selectAccessRequests(db: Kysely<Schema>, now: RawBuilder<Date> =
         currentState(now).as("current_state"),
         sql<boolean>`access_requests.expire_time <= ${now}`.as("has_expired"),
       ])
+      .$narrowType<{ member_name: NotNull; member_state: NotNull }>()
   );
 }
 
-/** Who asks: a member of the org, or one of the platform. */
-export type Asking = Pick<AccessRequestRow, "member_id" | "supporter_org_id" | "supporter_id">;
-
-/** Counts what somebody has asked for in an org: how many requests wait, and how many it has created since a time. */
+/** Counts what a member has asked for: how many requests wait, and how many it has created since a time. */
 export async function countOfMember(
   { db, org }: OrgTransaction,
-  { member_id: memberId, supporter_id: supporterId }: Asking,
+  memberId: string,
   since: Date,
 ): Promise<{ readonly pending: number; readonly created: number }> {
   const ofMember = db
     .selectFrom("access_requests")
     .where(isInOrgOf("access_requests", org))
-    .$if(memberId !== null, (query) => query.where("member_id", "=", memberId))
-    .$if(supporterId !== null, (query) => query.where("supporter_id", "=", supporterId));
+    .where("member_id", "=", memberId);
   // Those that wait were created in the last weeks; the index is by member and time.
   const { rows } = await sql<{ pending: number; created: number }>`
     select count(*) filter (where state = 'PENDING' and lapse_time > ${org.lockTime})::int as pending,
@@ -154,15 +132,6 @@ export async function countOfMember(
     db,
   );
   return rows[0] ?? { pending: 0, created: 0 };
-}
-
-/** Counts the approved requests of members of the platform that have not ended. */
-export async function countApproved({ db, org }: OrgTransaction): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from access_requests
-    where ${isInOrgOf("access_requests", org)} and supporter_id is not null and state = 'APPROVED'
-      and expire_time > ${org.lockTime}`.execute(db);
-  return rows[0]?.count ?? 0;
 }
 
 /** How long a request waits for a decision, in milliseconds. */

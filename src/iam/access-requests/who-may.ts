@@ -35,7 +35,6 @@ export interface Viewer {
 }
 
 export function isOwn(row: AccessRequestRow, { orgId, memberId }: Pick<Viewer, "orgId" | "memberId">): boolean {
-  if (row.supporter_id !== null) return row.supporter_org_id === orgId && row.supporter_id === memberId;
   return row.org_id === orgId && row.member_id === memberId;
 }
 
@@ -73,17 +72,13 @@ const pathById = (row: AccessRequestRow): AnyPath => ({
 
 /**
  * Checks that the author of a change may decide about a request: it can grant roles on what the request is about, and is neither the
- * member that asks nor impersonated by it. Members of the platform decide about none of their own.
+ * member that asks nor impersonated by it.
  *
  * @throws ServiceError PERMISSION_DENIED
  */
 export async function requireMayDecide({ author }: OrgTransaction, row: AccessRequestRow, holds: Holds): Promise<void> {
   const asks = { orgId: author.actorOrgId, memberId: author.actorId };
-  if (row.supporter_id !== null && author.actorOrgId === row.supporter_org_id) {
-    const message = `${accessRequestPath(row)} is of a member of the platform: the org has to decide`;
-    throw new ServiceError("PERMISSION_DENIED", message, { metadata: { permission: permissionToGrant } });
-  }
-  if (isOwn(row, asks) || (row.member_id !== null && author.narrowing?.impersonatorId === row.member_id)) {
+  if (isOwn(row, asks) || author.narrowing?.impersonatorId === row.member_id) {
     const message = `the caller asks for the access itself with ${accessRequestPath(row)}: another member has to decide`;
     throw new ServiceError("PERMISSION_DENIED", message, { metadata: { permission: permissionToGrant } });
   }

@@ -8,7 +8,7 @@ import { customerPath } from "../customers/message.ts";
 import { invoiceColumns } from "../customers/invoice-fields.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, type LockedCustomer, lockCustomers } from "../customers/store.ts";
-import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
+import { deleted, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
@@ -67,10 +67,6 @@ async function createOrg(
   limit: number | undefined,
   customers: LockedCustomer[],
 ): Promise<OrgRow> {
-  if (org.supportAccessRequired) {
-    const description = "must be false for a new org: an owner of the org sets it";
-    throw invalidField("org.support_access_required", description, "support_access");
-  }
   const isIn = org.customerPath !== "";
   const customer = isIn
     ? requireLiveCustomer(customers, org.customerPath)

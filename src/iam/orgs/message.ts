@@ -18,8 +18,6 @@ export function toOrg(row: OrgRow): Org {
     ...invoiceFields(row),
     state: row.delete_time === null ? states[row.state] : Org_State.DELETED,
     ...policyField(row),
-    // Entries of earlier versions do not have it.
-    supportAccessRequired: row.support_access_required ?? false,
     customerPath: formatPath(
       patterns.Customer,
       pathName({ id: row.customer_id, name: row.customer_name, delete_time: row.customer_delete_time }),

@@ -6,7 +6,7 @@ import { customerPath } from "../customers/message.ts";
 import { invoiceColumns } from "../customers/invoice-fields.ts";
 import { lockCustomer } from "../customers/store.ts";
 import { violatedConstraint } from "../../database/failure.ts";
-import { ServiceError, invalidField } from "../../errors/service-error.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import { type Transition, stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { limitExceeded } from "../../standard-methods/definition/limits.ts";
 import { required } from "../../errors/required.ts";
@@ -38,18 +38,6 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     if (limits.Org !== undefined && siblings.length >= limits.Org) throw limitExceeded(orgDefinition, path, limits.Org);
   };
 
-  /** Checks that who decides whether the org has to approve what members of the platform do is an owner of it, and none of them. */
-  const requireMayGuard = async (transaction: OrgTransaction, row: OrgRow, isRequired: boolean): Promise<void> => {
-    if (row.support_access_required === isRequired) return;
-    const { actorId, actorOrgId } = transaction.author;
-    if (actorId === null) return;
-    if (row.id === installation.systemOrgId) {
-      throw invalidField(supportField, "must be false for the org of the platform itself", "support_access");
-    }
-    if (actorOrgId !== installation.systemOrgId && (await escalation.isOwner(transaction))) return;
-    throw new ServiceError("PERMISSION_DENIED", ownersGuard, { metadata: { permission: "iam.orgs.update" } });
-  };
-
   return createStandardService(OrgsService, dependencies, orgDefinition, {
     scope: { kind: "itself" },
     creation: {
@@ -58,9 +46,7 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     },
     async change(transaction, row, org) {
       await escalation.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
-      const { supportAccessRequired } = org;
-      await requireMayGuard(transaction, row, supportAccessRequired);
-      return { ...policyColumns(org), ...invoiceColumns(org), support_access_required: supportAccessRequired };
+      return { ...policyColumns(org), ...invoiceColumns(org) };
     },
     // Who may suspend or delete an org decides about the org itself, for everybody alike.
     revokes: "nothing",
@@ -74,9 +60,6 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     },
   });
 }
-
-const supportField = "org.support_access_required";
-const ownersGuard = `${supportField} is changed by an owner of the org or of its customer, with a credential that is not limited, and not by a member of the platform`;
 
 function customerNameTaken(name: string, cause: unknown): ServiceError {
   const message = `there is already a customer named ${JSON.stringify(name)}; to create the org there, set customer_path to /customers/${name}`;

@@ -11,7 +11,6 @@ export const orgColumns = [
   "deleted_with_customer",
   "api_key_max_seconds",
   "api_key_scopes_required",
-  "support_access_required",
   "legal_name",
   "billing_reference",
   ...namedColumns,

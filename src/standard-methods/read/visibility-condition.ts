@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { OrgSet, Visibility } from "../../access/evaluation/visibility.ts";
-import { type PathLevel, customerLevel, projectLevel } from "../../database/match-reference.ts";
+import { type PathLevel, projectLevel } from "../../database/match-reference.ts";
 
 /**
  * Returns the condition that a read shows a row; undefined if it shows all. Every query of what is in orgs joins the orgs of its
@@ -9,7 +9,7 @@ import { type PathLevel, customerLevel, projectLevel } from "../../database/matc
  * @param containers the levels of the path that contain the row, from the top.
  */
 export function visibilityCondition(
-  { orgs, suspendedOrgs, suspendedProjects, guarded }: Visibility,
+  { orgs, suspendedOrgs, suspendedProjects }: Visibility,
   containers: readonly PathLevel[],
 ): RawBuilder<SqlBool> | undefined {
   const conditions: RawBuilder<SqlBool>[] = [];
@@ -19,15 +19,8 @@ export function visibilityCondition(
   if (isInProject && suspendedProjects !== "all") {
     conditions.push(sql`(projects.state = 'ACTIVE' or ${isIn(suspendedProjects)})`);
   }
-  if (guarded === "hidden") {
-    const isInCustomer = containers.some(({ alias }) => alias === customerLevel.alias);
-    conditions.push(isInCustomer ? isInOpenCustomer : sql<SqlBool>`not orgs.support_access_required`);
-  }
   return conditions.length === 0 ? undefined : sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
 }
-
-const isInOpenCustomer = sql<SqlBool>`not exists (
-  select from orgs as guarded where guarded.customer_id = customers.id and guarded.support_access_required)`;
 
 function isIn({ orgIds, customerIds }: Exclude<OrgSet, "all">): RawBuilder<SqlBool> {
   return sql`(orgs.id = any (${orgIds}::uuid[]) or orgs.customer_id = any (${customerIds}::uuid[]))`;

@@ -1,6 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
 import { CustomersService } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
@@ -17,9 +16,6 @@ import { UsedLinks } from "./used-links.tsx";
 import { WaitingAccess } from "./waiting-access.tsx";
 import { WaitingRequests } from "./waiting-requests.tsx";
 
-/** Its texts are not of the first page. */
-const SupportAccess = lazy(async () => ({ default: (await import("./support-access.tsx")).SupportAccess }));
-
 /** An org at a glance: what is used, what waits, what has changed. */
 export function OverviewScreen() {
   const { org: name } = useParams({ from: "/orgs/$org/" });
@@ -27,15 +23,15 @@ export function OverviewScreen() {
   const org = useQuery(OrgsService.method.getOrg, { path });
   return (
     <ScreenOf of={org}>
-      {(found) => (
+      {({ displayName, description, state, customerPath }) => (
         <Page
           kind={texts.kinds.org}
-          title={found.displayName || name}
-          intro={found.description === "" ? undefined : <bdi>{found.description}</bdi>}
+          title={displayName || name}
+          intro={description === "" ? undefined : <bdi>{description}</bdi>}
           actions={
             <>
-              <StateBadge of={Org_StateSchema} value={found.state} />
-              <CustomerLink path={found.customerPath} />
+              <StateBadge of={Org_StateSchema} value={state} />
+              <CustomerLink path={customerPath} />
             </>
           }
         >
@@ -44,9 +40,6 @@ export function OverviewScreen() {
           <WaitingAccess org={path} />
           <WaitingRequests org={path} />
           <RecentChanges org={path} />
-          <Suspense fallback={null}>
-            <SupportAccess org={found} />
-          </Suspense>
         </Page>
       )}
     </ScreenOf>

@@ -1,24 +1,12 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
 
-/**
- * The resource of a decision, with what contains it. It may be in another org than the subject. In a guarded one, what is granted on the platform
- * does not count.
- */
+/** The resource of a decision, with what contains it. It may be in another org than the subject. */
 export type TargetScope =
   | { readonly kind: "platform" }
-  | ({ readonly kind: "customer"; readonly customerId: string } & Guard)
+  | { readonly kind: "customer"; readonly customerId: string }
   | { readonly kind: "service"; readonly serviceId: string }
-  | ({ readonly kind: "org"; readonly customerId: string; readonly orgId: string } & Guard)
-  | ({
-      readonly kind: "project";
-      readonly customerId: string;
-      readonly orgId: string;
-      readonly projectId: string;
-    } & Guard);
-
-interface Guard {
-  readonly isGuarded?: true;
-}
+  | { readonly kind: "org"; readonly customerId: string; readonly orgId: string }
+  | { readonly kind: "project"; readonly customerId: string; readonly orgId: string; readonly projectId: string };
 
 /**
  * Returns the scopes whose bindings apply to the resource, nearest first, without those that have no bindings. Bindings in a
@@ -30,7 +18,7 @@ export function scopesOf(snapshot: OrgSnapshot, resource: TargetScope): number[]
     projectScopeOf(snapshot, resource),
     orgScopeOf(snapshot, resource),
     outerScopeOf(snapshot, resource),
-    platformScopeOf(snapshot, resource),
+    scopes.platform,
   ];
   return found.filter((scope) => scope !== 0 && scopes.cellCountOf(scope) > 0);
 }
@@ -46,11 +34,6 @@ export function projectScopeOf({ org, scopes, projects }: OrgSnapshot, resource:
 export function orgScopeOf({ org, scopes }: OrgSnapshot, resource: TargetScope): number {
   const isInside = (resource.kind === "project" || resource.kind === "org") && resource.orgId === org.id;
   return isInside ? scopes.org : 0;
-}
-
-/** Returns 0 if what is granted on the platform does not count on the resource. */
-export function platformScopeOf({ scopes }: OrgSnapshot, resource: TargetScope): number {
-  return "isGuarded" in resource ? 0 : scopes.platform;
 }
 
 /** Returns the scope of the customer or service that is or contains the resource; 0 if nothing is bound on it. */
