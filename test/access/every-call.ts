@@ -204,6 +204,7 @@ function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, 
       case "message":
         return fillIn(field);
       case "list":
+        if (field.listKind === "enum") return [field.enum.values[1]?.number];
         return [field.listKind === "message" ? fillIn(field) : textOf(field, decisive, paths)];
       case "scalar":
         return textOf(field, decisive, paths);
@@ -226,6 +227,7 @@ const operatorPath = "/orgs/system/members/operator";
 /** The values of fields that are not references. */
 const texts: Readonly<Record<string, string>> = {
   name: "madeup",
+  email: "madeup@example.com",
   collection: "madeup",
   unit: "piece",
   issuer: "https://login.example.com",
