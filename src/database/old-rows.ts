@@ -8,9 +8,10 @@ import type { Schema } from "./schema.ts";
 /** Rows that are of no use some time after that in one of their columns, which an index is on. */
 export interface OldRows {
   readonly table: keyof Schema;
-  /** The columns by which a row is found: in its org, or in the table if its rows are in no org. They have ids, but for `textKey`. */
+  /** The columns by which a row is found: its whole key in its org, or in the table if its rows are in no org. */
   readonly key: readonly string[];
-  readonly textKey?: string;
+  /** The types of those of them that are no ids. */
+  readonly keyTypes?: Readonly<Record<string, "text" | "timestamptz">>;
   readonly isInNoOrg?: true;
   readonly time: string;
   /** How long they are of use after that time, in milliseconds. */
@@ -65,14 +66,14 @@ async function findOldRows(
 /** Deletes those rows of an org that are still old and that nobody else has locked. */
 async function removeInOrg(
   db: Kysely<Schema>,
-  { table, key, textKey, isInNoOrg }: OldRows,
+  { table, key, keyTypes = {}, isInNoOrg }: OldRows,
   isOld: RawBuilder<SqlBool>,
   found: readonly Found[],
 ): Promise<number> {
   const [{ customer_id: customerId = "", org_id: orgId = "" } = {}] = found;
   const isInOrg = isInNoOrg ? sql`true` : isInOrgOf(table, { customer_id: customerId, id: orgId });
   const columns = sql.join(key.map((column) => sql.ref(column)));
-  const typeOf = (column: string) => sql.raw(column === textKey ? "text[]" : "uuid[]");
+  const typeOf = (column: string) => sql.raw(`${keyTypes[column] ?? "uuid"}[]`);
   const arrays = key.map((column) => sql`${found.map((row) => row[column])}::${typeOf(column)}`);
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where ${isInOrg} and (${columns}) in (

@@ -23,15 +23,21 @@ export const oldRows: readonly OldRows[] = [
   { table: "contact_links", key: ["id"], time: "expire_time", keptMs: 0 },
   {
     table: "contact_warnings",
-    key: ["contact_id", "subject_id", "kind"],
-    textKey: "kind",
+    key: ["contact_id", "kind", "subject_id", "occasion"],
+    keyTypes: { kind: "text", occasion: "timestamptz" },
     time: "expire_time",
     keptMs: 0,
   },
   { table: "browser_sessions", key: ["id"], isInNoOrg: true, time: "expire_time", keptMs: 0 },
   { table: "ended_tokens", key: ["id"], time: "end_time", keptMs: rememberedMs },
   // A longer time than findings can be about.
-  { table: "access_uses", key: ["used_id", "part"], textKey: "part", time: "last_day", keptMs: keptUseDays * dayMs },
+  {
+    table: "access_uses",
+    key: ["used_id", "part"],
+    keyTypes: { part: "text" },
+    time: "last_day",
+    keptMs: keptUseDays * dayMs,
+  },
   { table: "access_events", key: ["id"], time: "time", keptMs: keptDays * dayMs },
 ];
 

@@ -95,6 +95,22 @@ test("removes what is of no use any longer from the orgs of all customers, and n
   expect(await job.runOnce()).toEqual(Object.fromEntries(oldRows.map(({ table }) => [table, 0])));
 });
 
+test("keeps the warnings of something of which another warning is removed, whichever is of the earlier occasion", async () => {
+  const { database, members } = await openWithMembers();
+  const warnings = required(oldRows.find(({ table }) => table === "contact_warnings"));
+  const [old, fresh] = [ageOf(minuteMs), ageOf(-minuteMs)];
+  for (const { customer_id, id, memberId } of members) {
+    await sql`
+      insert into contact_warnings (customer_id, org_id, contact_id, kind, subject_id, occasion, attempts, attempt_time, is_sent, expire_time)
+      select ${customer_id}, ${id}, ${memberId}, 'API_KEY_ENDS', ${memberId}, occasion, 1, ${old}, true, expire_time
+      from (values (${ageOf(3 * minuteMs)}, ${fresh}), (${ageOf(2 * minuteMs)}, ${old}), (${ageOf(minuteMs)}, ${fresh}))
+        as warnings (occasion, expire_time)`.execute(database.writes);
+  }
+  const signal = new AbortController().signal;
+  expect(await removeOldRows(database.writes, warnings, new Date().toISOString(), signal)).toBe(2);
+  expect(await count(database, warnings)).toBe(4);
+});
+
 test("removes more than one search finds", async () => {
   const { database, members } = await openWithMembers();
   for (const { customer_id, id, memberId } of members) {

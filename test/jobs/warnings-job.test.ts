@@ -2,10 +2,13 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Contact_Kind as Kind } from "../../gen/iam/v1alpha/contact_pb.ts";
+import { EventStream_State } from "../../gen/iam/v1alpha/event_stream_pb.ts";
+import { type Webhook, Webhook_State } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Mailer, createMailer } from "../../src/identity/outgoing/mailer.ts";
 import { createWarningsJob } from "../../src/jobs/warnings-job.ts";
+import { answerWith, startReceiver, webhookNetworks } from "../events/webhooks/receiver.ts";
 import { type MailServer, type ReceivedMail, startMailServer } from "../sign-in/invitation-place.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
@@ -24,7 +27,7 @@ beforeAll(async () => {
   mailServer = await startMailServer();
   mailer = createMailer({ url: mailServer.url, from: "iam@example.com" }, silent);
   // It sends no mail itself: the jobs of the tests are the only ones that warn.
-  server = await startTestServer({ issuer });
+  server = await startTestServer({ issuer, webhookNetworks });
   database = openDatabase({
     connection: { connectionString: server.databaseUrl },
     maxReadConnections: 2,
@@ -93,6 +96,24 @@ async function addKey({ member }: Place, name: string, daysAgo: number, daysLeft
 const passHours = (hours: number) =>
   sql.query("update contact_warnings set attempt_time = attempt_time - make_interval(hours => $1)", [hours]);
 
+/** Waits until a receiver has refused for good what a webhook delivers: that something was written. */
+async function waitUntilDisabled({ org }: Place, { path }: Pick<Webhook, "path">): Promise<void> {
+  await api.groups.createGroup({ parentPath: org, group: { name: uniqueName("group") } });
+  await expect.poll(async () => (await api.webhooks.getWebhook({ path })).state).toBe(Webhook_State.DISABLED);
+}
+
+/** When the log says that something came into its state, as mails say it. The row says that it was changed since. */
+async function minuteOfState(table: "event_streams" | "orgs" | "webhooks", id: string): Promise<string> {
+  const [entry] = await sql.query(
+    `select time from changes where resource_id = $1 and before ->> 'state' <> after ->> 'state' order by time desc limit 1`,
+    [id],
+  );
+  await sql.query(`update ${table} set update_time = update_time + interval '3 hours' where id = $1`, [id]);
+  return minuteOf(required(entry)["time"] as Date);
+}
+
+const minuteOf = (time: Date): string => `${time.toISOString().slice(0, 16).replace("T", " at ")} UTC`;
+
 /** Leaves nothing to be warned of in a place. */
 const end = ({ org }: Place) =>
   sql.query("update contacts set confirm_time = null from orgs where orgs.id = org_id and orgs.name = $1", [
@@ -159,45 +180,88 @@ test("a mail that the server refuses is tried again an hour later, five times", 
   await end(place);
 });
 
-test("contacts are warned of what is disabled and of the end of the org, by their kinds", async () => {
+test("of more than 20 keys that end, the others are in the next mails", async () => {
   const place = await openPlace();
-  const { org, id } = place;
-  const hook = await api.webhooks.createWebhook({
-    parentPath: org,
-    webhook: { name: "hook", url: "https://hook.invalid" },
-  });
-  const stream = await api.eventStreams.createEventStream({
-    parentPath: org,
-    eventStream: { name: "gateway", audience: "https://gateway.example.com" },
-  });
+  const names = Array.from({ length: 45 }, (_, index) => `key-${index}`);
+  const requests = names.map((name) => ({ apiKey: { name } }));
+  await api.apiKeys.batchCreateApiKeys({ parentPath: place.member, requests });
+  await sql.query(
+    `update api_keys set create_time = now() - interval '30 days', expire_time = now() + interval '3 days' where org_id = $1`,
+    [place.id],
+  );
+  const told: string[][] = [];
+  for (let mail = 1; mail <= 3; mail++) {
+    const { text } = required((await warn()).get("technical"));
+    told.push([...text.matchAll(/The API key (\S+)/g)].map(([, name = ""]) => name));
+    await passHours(2);
+  }
+  expect(told.map((each) => each.length)).toEqual([20, 20, 5]);
+  expect(told.flat().toSorted()).toEqual(names.toSorted());
   expect((await warn()).size).toBe(0);
-  await sql.query("update webhooks set state = 'DISABLED', update_time = now() where id = $1", [hook.id]);
+  await end(place);
+});
+
+test("contacts are warned of what is disabled, by their kinds, once for each time that it is", async () => {
+  const place = await openPlace();
+  const { org: parentPath } = place;
+  const { url } = await startReceiver(answerWith(410));
+  const stream = await api.eventStreams.createEventStream({
+    parentPath,
+    eventStream: { name: "gateway", audience: "https://gateway.example.com", pushUrl: url },
+  });
+  const hook = await api.webhooks.createWebhook({ parentPath, webhook: { name: "hook", url } });
+  await waitUntilDisabled(place, hook);
+  const hookTime = await minuteOfState("webhooks", hook.id);
   const ofHook = await warn();
   expect([...ofHook.keys()]).toEqual(["technical"]);
-  expect(required(ofHook.get("technical")).text).toContain("The webhook hook delivers nothing since");
+  expect(required(ofHook.get("technical")).text).toContain(`The webhook hook delivers nothing since ${hookTime}.`);
 
   await passHours(2);
-  await sql.query("update event_streams set state = 'DISABLED', update_time = now() where id = $1", [stream.id]);
+  await api.eventStreams.verifyEventStream({ path: stream.path, state: "try" });
+  await expect
+    .poll(async () => (await api.eventStreams.getEventStream({ path: stream.path })).state)
+    .toBe(EventStream_State.DISABLED);
+  const streamTime = await minuteOfState("event_streams", stream.id);
   const ofStream = await warn();
   expect([...ofStream.keys()].toSorted()).toEqual(["security", "technical"]);
-  expect(required(ofStream.get("security")).text).toContain("The event stream gateway sends no signals since");
-  expect(required(ofStream.get("technical")).text.match(/^- /gm)).toHaveLength(1);
+  for (const { text } of ofStream.values()) {
+    expect(text.match(/^- .*$/gm)).toEqual([
+      expect.stringContaining(`The event stream gateway sends no signals since ${streamTime}.`),
+    ]);
+  }
 
   await passHours(2);
+  await api.webhooks.updateWebhook({ path: hook.path, webhook: { description: "of the finance department" } });
+  await api.eventStreams.updateEventStream({ path: stream.path, eventStream: { description: "of the gateway" } });
+  expect((await warn()).size).toBe(0);
+  await api.webhooks.resumeWebhook({ path: hook.path });
+  await waitUntilDisabled(place, hook);
+  expect([...(await warn()).keys()]).toEqual(["technical"]);
+  await end(place);
+});
+
+test("contacts of all kinds are warned of the suspension and of the end of the org, once", async () => {
+  const place = await openPlace();
+  const { org, id } = place;
   await api.orgs.suspendOrg({ path: org });
+  const suspendTime = await minuteOfState("orgs", id);
   const ofOrg = await warn();
   expect([...ofOrg.keys()].toSorted()).toEqual(["billing", "security", "technical"]);
-  expect(required(ofOrg.get("billing")).subject).toMatch(/: the org is suspended$/);
+  const { subject, text } = required(ofOrg.get("billing"));
+  expect(subject).toMatch(/: the org is suspended$/);
+  expect(text).toContain(`The org is suspended since ${suspendTime}:`);
 
   await passHours(2);
+  await sql.query("update orgs set update_time = update_time + interval '1 hour' where id = $1", [id]);
+  expect((await warn()).size).toBe(0);
   await sql.query("update orgs set delete_time = now(), purge_time = now() + interval '30 days' where id = $1", [id]);
   const ofEnd = await warn();
   expect([...ofEnd.keys()].toSorted()).toEqual(["billing", "security", "technical"]);
   const { purge_time: time } = required((await sql.query("select purge_time from orgs where id = $1", [id]))[0]);
-  const until = (time as Date).toISOString().slice(0, 16).replace("T", " at ");
-  expect(required(ofEnd.get("billing")).text).toContain(`Until ${until} UTC it can be restored`);
+  expect(required(ofEnd.get("billing")).text).toContain(`Until ${minuteOf(time as Date)} it can be restored`);
   await passHours(2);
   expect((await warn()).size).toBe(0);
   await sql.query("update orgs set delete_time = null, purge_time = null where id = $1", [id]);
+  expect((await warn()).size).toBe(0);
   await end(place);
 });

@@ -1,9 +1,10 @@
 // What confirmed contacts are to be warned about, as the rows of their orgs are. A warning is a row before it is sent, so that of several
-// servers one sends it, and so that none is sent twice. One that fails is tried again an hour later, some times.
+// servers one sends it. One of which nobody has noted that it was sent is tried again an hour later, some times.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { readClock } from "../../database/clock.ts";
 import type { ContactKind } from "../../database/contact-tables.ts";
 import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
+import { isInThePast } from "../../database/partitions.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type WarningKind, recipients, warnedDays } from "./warning-kinds.ts";
 
@@ -49,7 +50,7 @@ const maxAttempts = 5;
 const pause = sql`interval '1 hour'`;
 const remembered = sql`interval '60 days'`;
 
-/** At most so many things of each kind are in one look at an org. */
+/** A contact is warned of at most so many things of each kind at once. The others follow. */
 const perKind = 20;
 
 /**
@@ -90,53 +91,95 @@ async function readDueWarnings(
   org: OrgKey,
   now: RawBuilder<unknown>,
 ): Promise<readonly DueWarning[]> {
-  const since = sql`${now} - make_interval(days => ${warnedDays})`;
-  const isActive = sql`exists (select from orgs where ${isThis(org)} and orgs.delete_time is null and orgs.state = 'ACTIVE')`;
+  const isNew = (kind: string, id: string, occasion: string) => sql`
+    not exists (
+      select from contact_warnings as sent
+      where sent.customer_id = ${org.customer_id} and sent.org_id = ${org.id} and sent.contact_id = told.contact_id
+        and sent.kind = ${sql.ref(kind)} and sent.subject_id = ${sql.ref(id)} and sent.occasion = ${sql.ref(occasion)}
+        and (sent.is_sent or sent.attempts >= ${maxAttempts}))`;
+  // A contact of several kinds is told once.
+  const { rows } = await sql<DueWarning>`
+    with told as materialized (
+      select distinct contacts.id as contact_id, contacts.email, contacts.name as contact_name, rules.kind
+      from contacts
+      join (select * from unnest(${rulesOf.kinds}::text[], ${rulesOf.contactKinds}::text[])) as rules (kind, contact_kind)
+        on rules.contact_kind = any(contacts.kinds)
+      where ${isInOrgOf("contacts", org)} and contacts.confirm_time is not null and not exists (
+        select from contact_warnings as recent
+        where recent.customer_id = ${org.customer_id} and recent.org_id = ${org.id} and recent.contact_id = contacts.id
+          and recent.attempt_time > ${now} - ${pause})
+    ),
+    states as materialized (${selectStates(org, sql`${now} - make_interval(days => ${warnedDays})`)})
+    select told.*, subjects.* from told
+    cross join lateral (
+      (select api_keys.id as subject_id, api_keys.name as subject_name, members.name as member_name,
+        api_keys.expire_time as occasion, api_keys.expire_time as end_time
+      ${fromEndingKeys(org, now)} and told.kind = 'API_KEY_ENDS' and ${isNew("told.kind", "api_keys.id", "api_keys.expire_time")}
+      order by api_keys.expire_time, api_keys.id limit ${perKind})
+      union all
+      (select states.subject_id, states.subject_name, null, states.occasion, states.end_time
+      from states where states.kind = told.kind and ${isNew("states.kind", "states.subject_id", "states.occasion")}
+      order by states.occasion desc, states.subject_id limit ${perKind})
+    ) as subjects
+    order by told.contact_id, told.kind, subjects.subject_id, subjects.occasion`.execute(db);
+  return rows;
+}
+
+const isActive = (org: OrgKey) =>
+  sql`exists (select from orgs where ${isThis(org)} and orgs.delete_time is null and orgs.state = 'ACTIVE')`;
+
+/** The API keys of an org that end soon, and that no other one has replaced. */
+function fromEndingKeys(org: OrgKey, now: RawBuilder<unknown>): RawBuilder<unknown> {
   const isWithMember = sql`members.customer_id = api_keys.customer_id and members.org_id = api_keys.org_id and members.id = api_keys.member_id`;
   const isReplaced = sql`exists (
     select from api_keys as newer
     where newer.customer_id = api_keys.customer_id and newer.org_id = api_keys.org_id and newer.rotated_from_id = api_keys.id)`;
-  const { rows } = await sql<DueWarning>`
-    with subjects as (
-      (select 'API_KEY_ENDS' as kind, api_keys.id as subject_id, api_keys.name as subject_name, members.name as member_name,
-        api_keys.expire_time as occasion, api_keys.expire_time as end_time
-      from api_keys join members on ${isWithMember} and members.delete_time is null
-      where ${isInOrgOf("api_keys", org)} and ${isActive} and not ${isReplaced}
-        and api_keys.expire_time > ${now} and api_keys.expire_time <= ${now} + make_interval(days => ${warnedDays})
-        and api_keys.create_time < api_keys.expire_time - make_interval(days => ${2 * warnedDays})
-      order by api_keys.expire_time limit ${perKind})
-      union all
-      (select 'WEBHOOK_DISABLED', webhooks.id, webhooks.name, null, webhooks.update_time, null::timestamptz
-      from webhooks where ${isInOrgOf("webhooks", org)} and ${isActive} and webhooks.state = 'DISABLED' and webhooks.update_time > ${since}
-      order by webhooks.update_time desc limit ${perKind})
-      union all
-      (select 'EVENT_STREAM_DISABLED', event_streams.id, event_streams.name, null, event_streams.update_time, null::timestamptz
-      from event_streams
-      where ${isInOrgOf("event_streams", org)} and ${isActive} and event_streams.state = 'DISABLED' and event_streams.update_time > ${since}
-      order by event_streams.update_time desc limit ${perKind})
-      union all
-      select case when orgs.delete_time is null then 'ORG_SUSPENDED' else 'ORG_DELETED' end, orgs.id, orgs.name, null,
-        coalesce(orgs.delete_time, orgs.update_time), orgs.purge_time
-      from orgs where ${isThis(org)} and (orgs.delete_time is not null or orgs.state = 'SUSPENDED')
-        and coalesce(orgs.delete_time, orgs.update_time) > ${since}
-    )
-    select contacts.id as contact_id, contacts.email, contacts.name as contact_name, subjects.*
-    from subjects
-    join (select * from unnest(${rulesOf.kinds}::text[], ${rulesOf.contactKinds}::text[])) as rules (kind, contact_kind)
-      on rules.kind = subjects.kind
-    join contacts on ${isInOrgOf("contacts", org)} and contacts.confirm_time is not null and rules.contact_kind = any(contacts.kinds)
-    where not exists (
-        select from contact_warnings as sent
-        where sent.customer_id = ${org.customer_id} and sent.org_id = ${org.id} and sent.contact_id = contacts.id and sent.kind = subjects.kind
-          and sent.subject_id = subjects.subject_id and sent.occasion = subjects.occasion
-          and (sent.is_sent or sent.attempts >= ${maxAttempts}))
-      and not exists (
-        select from contact_warnings as recent
-        where recent.customer_id = ${org.customer_id} and recent.org_id = ${org.id} and recent.contact_id = contacts.id
-          and recent.attempt_time > ${now} - ${pause})
-    order by contacts.id, subjects.kind, subjects.subject_id, subjects.occasion`.execute(db);
-  // A contact of several kinds is there once for each.
-  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
+  return sql`
+    from api_keys join members on ${isWithMember} and members.delete_time is null
+    where ${isInOrgOf("api_keys", org)} and ${isActive(org)} and not ${isReplaced}
+      and api_keys.expire_time > ${now} and api_keys.expire_time <= ${now} + make_interval(days => ${warnedDays})
+      and api_keys.create_time < api_keys.expire_time - make_interval(days => ${2 * warnedDays})`;
+}
+
+/** Selects what is disabled in an org, and whether the org is suspended or deleted, if that is so since a time, and with the time since when. */
+function selectStates(org: OrgKey, since: RawBuilder<unknown>): RawBuilder<unknown> {
+  const selectDisabled = (kind: WarningKind, table: "webhooks" | "event_streams", type: string) => sql`
+    select ${kind} as kind, disabled.id as subject_id, disabled.name as subject_name, entered.time as occasion, null::timestamptz as end_time
+    from (
+      select id, name from ${sql.table(table)}
+      where ${isInOrgOf(table, org)} and state = 'DISABLED' and update_time > ${since} and ${isActive(org)} and exists (select from told)
+    ) as disabled
+    cross join lateral (${selectEntered(org, type, "disabled.id", "DISABLED", since)}) as entered`;
+  return sql`
+    ${selectDisabled("WEBHOOK_DISABLED", "webhooks", "Webhook")}
+    union all
+    ${selectDisabled("EVENT_STREAM_DISABLED", "event_streams", "EventStream")}
+    union all
+    select 'ORG_SUSPENDED', orgs.id, orgs.name, entered.time, null
+    from orgs cross join lateral (${selectEntered(org, "Org", "orgs.id", "SUSPENDED", since)}) as entered
+    where ${isThis(org)} and orgs.delete_time is null and orgs.state = 'SUSPENDED' and exists (select from told)
+    union all
+    select 'ORG_DELETED', orgs.id, orgs.name, orgs.delete_time, orgs.purge_time from orgs
+    where ${isThis(org)} and orgs.delete_time > ${since}`;
+}
+
+/**
+ * Selects when something last came into a state, if that is after a time: what has changed of it meanwhile does not matter. The log keeps
+ * that for longer than anybody is warned of it.
+ */
+function selectEntered(
+  org: OrgKey,
+  type: string,
+  id: string,
+  state: string,
+  since: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`
+    select date_trunc('milliseconds', changes.time) as time from changes
+    where ${isInOrgOf("changes", org)} and changes.resource_id = ${sql.ref(id)} and changes.resource_type = ${type}
+      and changes.time > ${since} and ${sql.raw(isInThePast)}
+      and changes.after ->> 'state' = ${state} and changes.before ->> 'state' is distinct from ${state}
+    order by changes.time desc limit 1`;
 }
 
 /** The rules as two columns. */
