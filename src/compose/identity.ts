@@ -112,6 +112,7 @@ function createAuthenticators(
   const exact = createAuthenticate({ findCaller: kept.keeping(findCaller), authenticateToken, onUse });
   const held = createAuthenticate({ findCaller: kept.find, authenticateToken: authenticateTokenAway, onUse });
   const authenticate: Authenticate = async (...credential) => {
+    heldOrgs.observeClocks();
     const caller = await exact(...credential);
     heldOrgs.noteTime(caller);
     return caller;

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import { createElapsedClock } from "../database/age-clock.ts";
 import { type DatabaseReach, createDatabaseReach } from "../database/reach.ts";
 import type { RunningDatabase } from "../installation/start-database.ts";
 
@@ -20,6 +21,7 @@ export function composeReach(
   if (staleChecksMs === 0) return running;
   const forSeconds = staleChecksMs / 1_000;
   const reach = createDatabaseReach(running.database, {
+    clock: createElapsedClock(),
     onAway: (err) =>
       logger.warn({ err, forSeconds }, "the database is away: checks with max_staleness are answered from memory"),
     onReturn: (awayMs, calls) =>

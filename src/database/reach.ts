@@ -28,6 +28,8 @@ interface ReachOptions {
    * @param calls how many calls were answered without the database meanwhile.
    */
   readonly onReturn: (awayMs: number, calls: number) => void;
+  /** Returns milliseconds, also of the time in which the machine is suspended. */
+  readonly clock: () => number;
 }
 
 /** How long an answer may take by which the database is found to be there. */
@@ -40,9 +42,9 @@ const pauseMs = 500;
 const breakingMs = 1_000;
 const brokenMs = 100;
 
-export function createDatabaseReach(database: Database, { onAway, onReturn }: ReachOptions): DatabaseReach {
+export function createDatabaseReach(database: Database, { onAway, onReturn, clock }: ReachOptions): DatabaseReach {
   let isAway = false;
-  let answeredAt = performance.now();
+  let answeredAt = clock();
   let asking: Promise<void> | undefined;
   let next: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -50,8 +52,8 @@ export function createDatabaseReach(database: Database, { onAway, onReturn }: Re
   let answersBefore = 0;
 
   const noteAnswer = (): void => {
-    const awayMs = performance.now() - answeredAt;
-    answeredAt = performance.now();
+    const awayMs = clock() - answeredAt;
+    answeredAt = clock();
     if (!isAway) return;
     isAway = false;
     clearTimeout(next);
@@ -103,7 +105,7 @@ export function createDatabaseReach(database: Database, { onAway, onReturn }: Re
     },
     noteAnswerAway: () => void answersAway++,
     answersAway: () => answersAway,
-    awayMs: () => (isAway ? performance.now() - answeredAt : 0),
+    awayMs: () => (isAway ? clock() - answeredAt : 0),
     close() {
       isClosed = true;
       clearTimeout(next);

@@ -127,5 +127,13 @@ export async function authenticateBy(values: ContextValues, authenticate: () => 
 export function callerWithBody(values: ContextValues): Caller | Promise<Caller> {
   const caller = callerAtGate(values);
   const isLate = performance.now() - caller.orgHead.readAt > maxAgeMs;
-  return (isLate ? values.get(authenticateKey)?.() : undefined) ?? caller;
+  return (
+    (isLate ? values.get(authenticateKey)?.() : undefined)?.then((again) => noteFromMemory(values, again)) ?? caller
+  );
+}
+
+/** Lets others see whether a caller who was authenticated again was so from memory. */
+function noteFromMemory(values: ContextValues, caller: Caller): Caller {
+  if (caller.staleSince !== callerAtGate(values).staleSince) values.set(callerKey, caller);
+  return caller;
 }

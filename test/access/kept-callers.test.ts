@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import { createKeptCallers } from "../../src/access/away/kept-callers.ts";
+import type { HeldHead } from "../../src/access/away/held-orgs.ts";
+import type { OrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
+import { createAgeClock } from "../../src/database/age-clock.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 
 test("an org with many API keys displaces its own, and what was refused is not kept", async () => {
@@ -11,6 +14,7 @@ test("an org with many API keys displaces its own, and what was refused is not k
       throw new Error("kept");
     },
     timeAt: () => 0,
+    elapsed: () => 0,
   };
   const { keeping, find } = createKeptCallers(orgs, { all: 4, ofOrg: 2 });
   const lookup = keeping((text) => Promise.resolve(answers.get(text) ?? "invalid"));
@@ -38,4 +42,23 @@ test("an org with many API keys displaces its own, and what was refused is not k
     await lookup(text);
   }
   expect(await keptOf("quiet", "c", "d", "e", "f")).toEqual(["c", "d", "e", "f"]);
+});
+
+test("a key is not known that was accepted before the machine was suspended for longer than snapshots remember which keys have ended", async () => {
+  let wallMs = 0;
+  const clock = createAgeClock(() => wallMs);
+  const orgHead = { revision: "", readAt: clock.observe() };
+  const snapshot = {
+    org: { state: "ACTIVE" },
+    members: { findById: () => 1, stateOf: () => "ACTIVE" },
+    tokens: { endOf: () => undefined },
+  } as unknown as OrgSnapshot;
+  const head = () => ({ snapshot, now: 0, revision: "", readAt: clock.observe(), knownTime: 0 }) as HeldHead;
+  const { keeping, find } = createKeptCallers({ head, timeAt: () => 0, elapsed: clock.elapsed });
+  const caller = { orgId: "org", grantsUntil: null, credentialExpireTime: null, orgHead } as unknown as Caller;
+  await keeping(() => Promise.resolve(caller))("key");
+  wallMs += 12 * 3_600_000;
+  expect(await find("key")).toMatchObject({ orgId: "org", staleSince: 0 });
+  wallMs += 2 * 3_600_000;
+  await expect(find("key")).rejects.toMatchObject({ reason: "SERVICE_UNAVAILABLE" });
 });

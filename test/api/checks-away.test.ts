@@ -209,6 +209,30 @@ describe("a caller", () => {
       expect(await failureOf(ask(credential, question))).toMatchObject(unavailable);
   });
 
+  test("is not refused by memory, which does not know what was granted meanwhile", async () => {
+    const person = await api.members.createMember({ parentPath: org, member: { name: uniqueName("person") } });
+    const apiKey = { name: "new" };
+    const { secret = "" } = await api.apiKeys.createApiKey({ parentPath: person.path, apiKey });
+    const access = createAccessClient("Connect", away.url, secret);
+    const check = () => [access.checkAccess(question), access.batchCheckAccess({ checks: [question] })];
+    const failures = async () => Promise.all(check().map(failureOf));
+    await ask(member.key, question);
+    expect(await failures()).toMatchObject([{ code: "PermissionDenied" }, { code: "PermissionDenied" }]);
+    cut();
+    expect(await ask(member.key, question)).toMatchObject(answered);
+    await api.roleBindings.createRoleBinding({
+      parentPath: org,
+      roleBinding: { name: uniqueName("binding"), subjectPath: person.path, rolePath: "/roles/owner" },
+    });
+    expect(await failures()).toMatchObject([unavailable, unavailable]);
+    // An answer is no refusal of the call.
+    const denied = { ...question, subjectPath: `${org}/members/nobody` };
+    expect(await ask(member.key, denied)).toMatchObject({ ...answered, allowed: false });
+    await mend();
+    isCut = false;
+    expect(await Promise.all(check())).toMatchObject([{ allowed: true }, { results: [{ allowed: true }] }]);
+  });
+
   test("does not learn about another Org", async () => {
     const other = await createAccessPlace("Connect", server.url, server.operatorKey);
     const ofOther = { subjectPath: other.alice, permission, resourcePath: other.web, ...hour };

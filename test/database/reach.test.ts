@@ -1,6 +1,7 @@
 // Tests when a database counts as away: on a real one, through a proxy that can be closed.
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
+import { createElapsedClock } from "../../src/database/age-clock.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { type DatabaseReach, createDatabaseReach } from "../../src/database/reach.ts";
 import { startSilentProxy } from "../support/silent-proxy.ts";
@@ -12,6 +13,8 @@ interface Watched {
   readonly said: string[];
   readonly cut: () => void;
   readonly mend: () => void;
+  /** Moves the clock of the machine. */
+  readonly move: (ms: number) => void;
 }
 
 async function watchDatabase(): Promise<Watched> {
@@ -27,9 +30,11 @@ async function watchDatabase(): Promise<Watched> {
   });
   onTestFinished(() => database.close());
   const said: string[] = [];
+  let movedMs = 0;
   const reach = createDatabaseReach(database, {
     onAway: () => void said.push("away"),
     onReturn: (_awayMs, calls) => void said.push(`back after ${calls} calls`),
+    clock: createElapsedClock(() => Date.now() + movedMs),
   });
   onTestFinished(reach.close);
   return {
@@ -38,6 +43,7 @@ async function watchDatabase(): Promise<Watched> {
     said,
     cut: proxy.cut,
     mend: proxy.mend,
+    move: (ms) => void (movedMs += ms),
   };
 }
 
@@ -76,4 +82,14 @@ test("a database is not away because a connection breaks or a statement fails", 
   const failures = [await broken, await failureOf(database.readPrepared("wrong", "select 1 / 0", []))];
   for (const failure of failures) expect(await reach.confirmAway(failure)).toBe(false);
   expect(watched.said).toEqual([]);
+});
+
+test("a database is away for as long as the machine is suspended, too", async () => {
+  const watched = await watchDatabase();
+  const { reach, cut, move } = watched;
+  await lookUp(watched);
+  cut();
+  expect(await reach.confirmAway(await failureOf(lookUp(watched)))).toBe(true);
+  move(3_600_000);
+  expect(reach.awayMs()).toBeGreaterThanOrEqual(3_600_000);
 });

@@ -1,6 +1,7 @@
 // What this server holds of orgs while the database is away: their snapshots, each with the last moment at which a read has shown that it was
 // current. All times are of the database's clock, which goes on by the clocks of this machine.
 import type { OrgHead } from "../../changes/revision.ts";
+import { createAgeClock } from "../../database/age-clock.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -15,12 +16,16 @@ export interface HeldHead extends Pick<OrgHead, "id" | "customer_id" | "revision
 }
 
 export interface HeldOrgs {
-  /** Notes the database's clock, as a call has read it. */
+  /** Compares the clocks of this machine, before a call reads the database's: a jump that is found here was before that. */
+  readonly observeClocks: () => void;
+  /** Notes the database's clock, as a call has read it. What this call has read must have arrived just before. */
   readonly noteTime: (caller: Pick<Caller, "time" | "orgHead">) => void;
   /** @throws ServiceError SERVICE_UNAVAILABLE when the org is not in memory. */
   readonly head: (org: Reference) => HeldHead;
-  /** Returns the time of a moment before the last call that has reached the database. @param at by this process's own clock. */
+  /** Returns the time of a moment before the last call that has reached the database, or an earlier one. @param at by this process's own clock. */
   readonly timeAt: (at: number) => number;
+  /** Returns how many milliseconds have passed, at least, from one moment to another one, both by this process's own clock. */
+  readonly elapsed: (from: number, to: number) => number;
   /** Reports whether what was last known at a time may answer. @param maxMs how old it may be for the caller. */
   readonly isRecent: (knownTime: number, maxMs: number) => boolean;
 }
@@ -32,16 +37,19 @@ export interface HeldOrgs {
 export function createHeldOrgs(
   snapshots: Pick<Snapshots, "confirmedAt" | "held" | "heldFrom">,
   limitMs: number,
-  wallClock: () => number = Date.now,
+  wallClock?: () => number,
 ): HeldOrgs {
-  let noted = { time: 0, at: -Infinity, wall: 0 };
+  const clock = createAgeClock(wallClock);
+  /** The database has read its clock between these two moments. */
+  let noted = { time: 0, sentAt: -Infinity, arrivedAt: -Infinity };
   /** Made when the first name is asked for, and until a call has reached the database again. */
   let names: ReadonlyMap<string, string> | undefined;
 
-  /** Something may have expired: whichever clock is ahead counts. */
-  const now = (): number => noted.time + Math.max(performance.now() - noted.at, wallClock() - noted.wall);
+  /** Something may have expired: it is this time at the latest. */
+  const now = (): number => noted.time + clock.elapsed(noted.sentAt, clock.observe());
 
-  const timeAt = (at: number): number => noted.time + Math.min(at - noted.at, 0);
+  /** Something may have changed since: it was this time at the earliest. */
+  const timeAt = (at: number): number => noted.time - clock.elapsed(at, noted.arrivedAt);
 
   const idOf = (org: Reference): string | undefined => {
     if (org.by !== "name") return org.by === "id" ? org.value : undefined;
@@ -51,9 +59,12 @@ export function createHeldOrgs(
   };
 
   return {
+    observeClocks: () => void clock.observe(),
+
     noteTime({ time, orgHead: { readAt } }) {
       names = undefined;
-      if (readAt > noted.at) noted = { time, at: readAt, wall: wallClock() - (performance.now() - readAt) };
+      const arrivedAt = clock.observe();
+      if (readAt > noted.sentAt) noted = { time, sentAt: readAt, arrivedAt };
     },
 
     head(reference) {
@@ -75,6 +86,8 @@ export function createHeldOrgs(
     },
 
     timeAt,
+
+    elapsed: clock.elapsed,
 
     isRecent: (knownTime, maxMs) => now() - knownTime <= Math.min(maxMs, limitMs),
   };

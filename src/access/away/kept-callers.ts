@@ -17,10 +17,16 @@ export interface KeptCallers {
   readonly find: CallerLookup;
 }
 
-/** How many keys are kept, in all and of an org; the least recently used go first. */
+/**
+ * How many keys are kept, in all and of an org; the least recently used go first. A customer has no share: one with many orgs can displace the
+ * keys of others, which are not known then until they are accepted again.
+ */
 const usualBounds = { all: 20_000, ofOrg: 500 };
 
-export function createKeptCallers(orgs: Pick<HeldOrgs, "head" | "timeAt">, bounds = usualBounds): KeptCallers {
+export function createKeptCallers(
+  orgs: Pick<HeldOrgs, "elapsed" | "head" | "timeAt">,
+  bounds = usualBounds,
+): KeptCallers {
   /** By the hash of the key, in the order of last use. */
   const kept = new Map<string, Caller>();
   /** The same keys of each org, in the same order, so that an org with many keys displaces its own. */
@@ -63,12 +69,16 @@ export function createKeptCallers(orgs: Pick<HeldOrgs, "head" | "timeAt">, bound
 
 const keyOf = (text: string): string => hashApiKey(text).toString("base64");
 
-function asHeld(caller: Caller, orgs: Pick<HeldOrgs, "head" | "timeAt">): Awaited<ReturnType<CallerLookup>> {
+function asHeld(
+  caller: Caller,
+  orgs: Pick<HeldOrgs, "elapsed" | "head" | "timeAt">,
+): Awaited<ReturnType<CallerLookup>> {
   const { orgId, memberId, credentialId, credentialExpireTime, orgHead } = caller;
   const { snapshot, now, revision, readAt, knownTime } = orgs.head({ by: "id", value: orgId });
   const { org, members, tokens } = snapshot;
   // The snapshot remembers that the key has ended only for as long as that ends tokens.
-  if (readAt - orgHead.readAt > rememberedMs) throw unavailable("this server has not accepted the API key lately");
+  if (orgs.elapsed(orgHead.readAt, readAt) > rememberedMs)
+    throw unavailable("this server has not accepted the API key lately");
   if (tokens.endOf(credentialId, now) !== undefined) return "invalid";
   const holder = { memberId, orgId, credentialId };
   const member = members.findById(memberId);

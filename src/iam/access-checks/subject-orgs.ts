@@ -6,6 +6,7 @@ import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
 import { isOrgOf } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { seesOwnOrg } from "../../access/evaluation/sees-own-org.ts";
 import type { Snapshots } from "../../access/snapshots/current-snapshots.ts";
+import { createElapsedClock } from "../../database/age-clock.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -65,7 +66,7 @@ export function createSubjectOrgs(
   heads: OrgHeads,
   evaluator: AccessEvaluator,
   held: Pick<HeldOrgs, "head" | "isRecent">,
-  clock: () => number = () => performance.now(),
+  clock: () => number = createElapsedClock(),
 ): SubjectOrgs {
   /** The last confirmations, by reference, oldest first. */
   const recent = new Map<string, Recent>();
