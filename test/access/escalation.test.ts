@@ -444,7 +444,7 @@ describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
       expect((await updater.update(path, {})).path).toBe(path);
 
       const maker = await makeUpdater("maker", update, create);
-      const fields = resource.fieldsIn?.(parentPath, "") ?? {};
+      const fields = resource.fieldsIn?.(parentPath, missing) ?? {};
       expect((await maker.update(operator.pathOf(missing), fields, options)).path).toBe(operator.pathOf(missing));
     });
 

@@ -85,6 +85,8 @@ const plainFields = new Set([
   "first_sign_in_condition",
   "description",
   "display_name",
+  "legal_name",
+  "billing_reference",
   "etag",
   "evaluations_semantic",
   // Refer to kinds, which every caller may read.

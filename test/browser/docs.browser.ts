@@ -63,7 +63,7 @@ describe("/docs in Chromium", () => {
     })()`);
     const own = ["", "page.css", "page.js", "reference.js", "search.json", "favicon-32x32.png"];
     expect(own.map((name) => `/docs/${name}`)).toEqual(expect.arrayContaining(files));
-    expect(bytes).toBeLessThan(120_000);
+    expect(bytes).toBeLessThan(125_000);
     expect(elements).toBeLessThan(2_500);
     await other.close();
   });
