@@ -422,7 +422,7 @@ describe("open paths:", () => {
       .filter((path) => !path.endsWith("*"))
       .map(async (path) => {
         const isPost =
-          /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|console\/session|sign-(in\/(code|start|invitation\/decision)|out))$/.test(
+          /^\/(oauth2(?!\/authorize$)|iam)|(account\/end|console\/session|sign-(in\/(code|start|contact\/confirmation|invitation\/decision)|out))$/.test(
             path,
           );
         const response = await fetch(`${url}${path}`, isPost ? { method: "POST", headers: json, body: "{}" } : {});
