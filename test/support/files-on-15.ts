@@ -46,6 +46,7 @@ export const filesOn15: readonly string[] = [
   "test/events/webhooks/hold-retention.test.ts",
   "test/iam/access-requests/access-requests.test.ts",
   "test/iam/contacts/confirmation.test.ts",
+  "test/iam/contacts/contacts.test.ts",
   "test/iam/findings/findings.test.ts",
   "test/iam/findings/unused.test.ts",
   "test/iam/quota-requests/requests.test.ts",
