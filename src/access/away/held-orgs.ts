@@ -46,7 +46,7 @@ export function createHeldOrgs(
   let names: ReadonlyMap<string, string> | undefined;
 
   /** Something may have expired: it is this time at the latest. */
-  const now = (): number => noted.time + clock.elapsed(noted.sentAt, clock.observe());
+  const latest = (): number => noted.time + clock.elapsed(noted.sentAt, clock.observe());
 
   /** Something may have changed since: it was this time at the earliest. */
   const timeAt = (at: number): number => noted.time - clock.elapsed(at, noted.arrivedAt);
@@ -79,7 +79,7 @@ export function createHeldOrgs(
         customer_id: org.customerId,
         revision,
         readAt,
-        now: now(),
+        now: latest(),
         snapshot,
         knownTime: timeAt(readAt),
       };
@@ -89,7 +89,7 @@ export function createHeldOrgs(
 
     elapsed: clock.elapsed,
 
-    isRecent: (knownTime, maxMs) => now() - knownTime <= Math.min(maxMs, limitMs),
+    isRecent: (knownTime, maxMs) => latest() - knownTime <= Math.min(maxMs, limitMs),
   };
 }
 
