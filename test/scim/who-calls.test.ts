@@ -1,5 +1,6 @@
 // SCIM does more than its caller holds, so only the application of a source calls it, with a key of its own; and who gets to act as the
 // application must hold everything in the org.
+import { required } from "../../src/errors/required.ts";
 import { createClient } from "@connectrpc/connect";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -49,20 +50,26 @@ test("who impersonates the application of a source does not call SCIM, also an o
 
 describe("an application that signs in", () => {
   let consent: Consent;
+  let key: string;
   beforeAll(async () => {
     consent = await openConsent(place);
+    const { path: parentPath } = consent.member;
+    const { apiKeys } = scene.api;
+    // An application becomes that of a source before it has keys.
+    for (const { path } of (await apiKeys.listApiKeys({ parentPath })).apiKeys) await apiKeys.deleteApiKey({ path });
     const sources = createClient(ScimSourcesService, scene.api.transport);
-    const scimSource = { name: "directory", memberPath: consent.member.path };
+    const scimSource = { name: "directory", memberPath: parentPath };
     await sources.createScimSource({ parentPath: consent.org.path, scimSource });
+    key = required((await apiKeys.createApiKey({ parentPath, apiKey: { name: "scim" } })).secret);
   });
   afterAll(() => consent.close());
 
   test("calls SCIM with its key, and its tokens and sessions", async () => {
-    const { member, org } = consent;
-    const token = await exchangeKey(place.servers[1], member.key);
-    const tokens = createClient(TokensService, createTransport("gRPC", place.servers[0].url, member.key));
+    const { org } = consent;
+    const token = await exchangeKey(place.servers[1], key);
+    const tokens = createClient(TokensService, createTransport("gRPC", place.servers[0].url, key));
     const { accessToken } = await tokens.issueToken({ startSession: true });
-    for (const each of [member.key, token, accessToken]) expect(await statusesOf(org.path, each)).toEqual([200, 201]);
+    for (const each of [key, token, accessToken]) expect(await statusesOf(org.path, each)).toEqual([200, 201]);
   });
 
   test("calls it neither by a client nor with a browser", async () => {

@@ -18,6 +18,7 @@ test("each resource has the shape under which the long tables of tests run for i
       "roles",
       "role bindings",
       "role bindings of projects",
+      "contacts",
       "quota requests",
       "event streams",
       "resource types",

@@ -115,7 +115,7 @@ function createLosses() {
   return {
     count: (): number => count,
 
-    lose(orgId: string, day: number, some: number): void {
+    lose: (orgId: string, day: number, some: number): void => {
       losing.set(orgId, Math.max(day, losing.get(orgId) ?? 0));
       count += some;
     },
