@@ -21,11 +21,20 @@ const leastJumpMs = 100;
 /** How many jumps are told apart. The oldest ones become one. */
 const maxJumps = 100;
 
-/** @param wallClock returns milliseconds of the clock of the machine. */
-export function createAgeClock(wallClock: () => number = Date.now): AgeClock {
+/** The clocks that are compared, in milliseconds. */
+export interface Clocks {
+  /** That of the machine. */
+  readonly wall: () => number;
+  /** This process's own one. */
+  readonly steady: () => number;
+}
+
+const usualClocks: Clocks = { wall: Date.now, steady: () => performance.now() };
+
+export function createAgeClock({ wall, steady }: Clocks = usualClocks): AgeClock {
   const jumps: Jump[] = [];
-  let observedAt = performance.now();
-  let aheadMs = wallClock() - observedAt;
+  let observedAt = steady();
+  let aheadMs = wall() - observedAt;
 
   const note = (jump: Jump): void => {
     jumps.push(jump);
@@ -37,8 +46,8 @@ export function createAgeClock(wallClock: () => number = Date.now): AgeClock {
 
   return {
     observe() {
-      const now = performance.now();
-      const nowAheadMs = wallClock() - now;
+      const now = steady();
+      const nowAheadMs = wall() - now;
       const ms = nowAheadMs - aheadMs;
       if (ms >= leastJumpMs) note({ after: observedAt, until: now, ms });
       if (ms >= leastJumpMs || ms < 0) aheadMs = nowAheadMs;
@@ -56,8 +65,8 @@ export function createAgeClock(wallClock: () => number = Date.now): AgeClock {
 }
 
 /** Creates a clock that is steady, and that also goes on while the machine is suspended. Its times are comparable with its own only. */
-export function createElapsedClock(wallClock?: () => number): () => number {
-  const clock = createAgeClock(wallClock);
+export function createElapsedClock(clocks?: Clocks): () => number {
+  const clock = createAgeClock(clocks);
   const startedAt = clock.observe();
   return () => clock.elapsed(startedAt, clock.observe());
 }

@@ -3,6 +3,7 @@ import { createKeptCallers } from "../../src/access/away/kept-callers.ts";
 import type { HeldHead } from "../../src/access/away/held-orgs.ts";
 import type { OrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { createAgeClock } from "../../src/database/age-clock.ts";
+import { createTestClocks } from "../support/clocks.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 
 test("an org with many API keys displaces its own, and what was refused is not kept", async () => {
@@ -45,8 +46,8 @@ test("an org with many API keys displaces its own, and what was refused is not k
 });
 
 test("a key is not known that was accepted before the machine was suspended for longer than snapshots remember which keys have ended", async () => {
-  let wallMs = 0;
-  const clock = createAgeClock(() => wallMs);
+  const clocks = createTestClocks();
+  const clock = createAgeClock(clocks);
   const orgHead = { revision: "", readAt: clock.observe() };
   const snapshot = {
     org: { state: "ACTIVE" },
@@ -57,8 +58,10 @@ test("a key is not known that was accepted before the machine was suspended for 
   const { keeping, find } = createKeptCallers({ head, timeAt: () => 0, elapsed: clock.elapsed });
   const caller = { orgId: "org", grantsUntil: null, credentialExpireTime: null, orgHead } as unknown as Caller;
   await keeping(() => Promise.resolve(caller))("key");
-  wallMs += 12 * 3_600_000;
+  clocks.pass(1);
+  clocks.set(12 * 3_600_000);
   expect(await find("key")).toMatchObject({ orgId: "org", staleSince: 0 });
-  wallMs += 2 * 3_600_000;
+  clocks.pass(1);
+  clocks.set(2 * 3_600_000);
   await expect(find("key")).rejects.toMatchObject({ reason: "SERVICE_UNAVAILABLE" });
 });

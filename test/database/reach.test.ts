@@ -34,7 +34,7 @@ async function watchDatabase(): Promise<Watched> {
   const reach = createDatabaseReach(database, {
     onAway: () => void said.push("away"),
     onReturn: (_awayMs, calls) => void said.push(`back after ${calls} calls`),
-    clock: createElapsedClock(() => Date.now() + movedMs),
+    clock: createElapsedClock({ wall: () => Date.now() + movedMs, steady: () => performance.now() }),
   });
   onTestFinished(reach.close);
   return {

@@ -1,7 +1,7 @@
 // What this server holds of orgs while the database is away: their snapshots, each with the last moment at which a read has shown that it was
 // current. All times are of the database's clock, which goes on by the clocks of this machine.
 import type { OrgHead } from "../../changes/revision.ts";
-import { createAgeClock } from "../../database/age-clock.ts";
+import { type Clocks, createAgeClock } from "../../database/age-clock.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -30,16 +30,13 @@ export interface HeldOrgs {
   readonly isRecent: (knownTime: number, maxMs: number) => boolean;
 }
 
-/**
- * @param limitMs how old anything may be that answers.
- * @param wallClock returns milliseconds of the clock of the machine, which goes on while the machine is suspended.
- */
+/** @param limitMs how old anything may be that answers. */
 export function createHeldOrgs(
   snapshots: Pick<Snapshots, "confirmedAt" | "held" | "heldFrom">,
   limitMs: number,
-  wallClock?: () => number,
+  clocks?: Clocks,
 ): HeldOrgs {
-  const clock = createAgeClock(wallClock);
+  const clock = createAgeClock(clocks);
   /** The database has read its clock between these two moments. */
   let noted = { time: 0, sentAt: -Infinity, arrivedAt: -Infinity };
   /** Made when the first name is asked for, and until a call has reached the database again. */
