@@ -42,7 +42,7 @@ export const notLed: readonly NotLed[] = [
   },
   { end: ": select orgs, projects, operations, resources, resource_types, services, members", ...actors },
   { start: "src/access/escalation/store.ts heldConditionally", reason: bindings },
-  { start: "src/changes/erase-member.ts findLogs", reason: "A member may have acted in any org." },
+  { start: "src/changes/erase-from-log.ts findLogs", reason: "A member may have acted in any org." },
   ...reads.map((start) => ({
     start,
     tables: ["orgs", "members", "clients"],

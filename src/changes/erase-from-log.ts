@@ -1,4 +1,5 @@
-// Erases a person, or a contact of an org, from the logs. What names the person goes, with the keys of the commitments to it; the commitments stay, so the chain holds.
+// Erases a person, or a contact of an org, from the logs. What names the person goes, with the keys of the commitments to it; the commitments
+// stay, so the chain holds.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { ErasedFields } from "../database/log-tables.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
@@ -50,20 +51,20 @@ export const eraseMethods: readonly string[] = [
 interface Erased {
   readonly type: "Member" | "Contact";
   readonly orgId: string;
-  readonly memberId: string;
+  readonly id: string;
 }
 
 /** Whether the log of the org has the member or contact. */
-export async function isInLog(db: WriteTransaction, { type, orgId, memberId }: Erased): Promise<boolean> {
+export async function isInLog(db: WriteTransaction, { type, orgId, id }: Erased): Promise<boolean> {
   const { rows } = await sql`
-    select from changes where org_id = ${orgId} and resource_id = ${memberId} and resource_type = ${type} limit 1`.execute(
+    select from changes where org_id = ${orgId} and resource_id = ${id} and resource_type = ${type} limit 1`.execute(
     db,
   );
   return rows.length > 0;
 }
 
-/** Counts the entries from which a member is to be erased. */
-export async function countOfMember(db: WriteTransaction, erased: Erased): Promise<number> {
+/** Counts the entries from which a member or contact is to be erased. */
+export async function countEntriesOf(db: WriteTransaction, erased: Erased): Promise<number> {
   const actors = await actorsOf(db, erased);
   let count = 0;
   for (const orgId of [erased.orgId, ...(await findLogs(db, erased, actors))]) {
@@ -77,12 +78,12 @@ export async function countOfMember(db: WriteTransaction, erased: Erased): Promi
 }
 
 /**
- * Erases a member from up to `limit` entries of the logs of all orgs and customers: from its own calls, where they came from and what they
- * said; from entries about it and what is below it, the paths and names. To be called under the lock of its org, when it is purged.
+ * Erases a member or contact from up to `limit` entries of the logs of all orgs and customers: from its own calls, where they came from and what they
+ * said; from entries about it and what is below it, the paths and names. To be called under the lock of its org, when it is gone.
  *
  * @returns how many entries were changed; fewer than `limit` if none is left.
  */
-export async function eraseMember(db: WriteTransaction, erased: Erased, limit: number): Promise<number> {
+export async function eraseEntriesOf(db: WriteTransaction, erased: Erased, limit: number): Promise<number> {
   const actors = await actorsOf(db, erased);
   let count = await eraseInOrg(db, erased.orgId, erased, actors, limit);
   for (const orgId of count < limit ? await findLogs(db, erased, actors) : []) {
@@ -103,18 +104,16 @@ async function eraseInOrg(
       credential_id, on_behalf_of, request_id, host(remote_address) as remote_address, user_agent, reason, before, after, hash, salt,
       erased
     from changes where org_id = ${orgId} and ${isTheirs(orgId, erased, actors)} limit ${limit} for update`.execute(db);
-  for (const row of rows) await eraseFields(db, orgId, row, fieldsOf(row, erased.memberId));
+  for (const row of rows) await eraseFields(db, orgId, row, fieldsOf(row, erased.id));
   return rows.length;
 }
 
 /** Returns the member, and the applications as which it has acted: it can do so in its own org alone, whose log has the tokens. */
-async function actorsOf(db: WriteTransaction, { orgId, memberId }: Erased): Promise<string[]> {
+async function actorsOf(db: WriteTransaction, { orgId, id }: Erased): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct container_id as id from changes
-    where org_id = ${orgId} and actor_id = ${memberId} and resource_type = 'Token' and container_id is not null`.execute(
-    db,
-  );
-  return [memberId, ...rows.map(({ id }) => id)];
+    where org_id = ${orgId} and actor_id = ${id} and resource_type = 'Token' and container_id is not null`.execute(db);
+  return [id, ...rows.map((row) => row.id)];
 }
 
 /** Finds the other orgs, and the customers, in whose logs it has acted. Those of purged customers stay: the org `system` has that they were. */
@@ -135,21 +134,21 @@ async function findLogs(db: WriteTransaction, erased: Erased, actors: readonly s
 
 function isTheirs(orgId: string, erased: Erased, actors: readonly string[]): RawBuilder<SqlBool> {
   if (orgId !== erased.orgId) return hasActed(erased, actors);
-  const { memberId } = erased;
+  const { id } = erased;
   return sql<SqlBool>`(${hasActed(erased, actors)}
-    or ((resource_id = ${memberId} or container_id = ${memberId}) and method <> all(${eraseMethods}::text[])
+    or ((resource_id = ${id} or container_id = ${id}) and method <> all(${eraseMethods}::text[])
       and not coalesce(erased->'commitments' ? 'resource_path', false)))`;
 }
 
-function hasActed({ memberId }: Erased, actors: readonly string[]): RawBuilder<SqlBool> {
-  return sql<SqlBool>`(actor_id = any(${actors}::uuid[]) and (actor_id = ${memberId} or impersonator_id = ${memberId})
+function hasActed({ id }: Erased, actors: readonly string[]): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(actor_id = any(${actors}::uuid[]) and (actor_id = ${id} or impersonator_id = ${id})
     and not coalesce(erased->'commitments' ? 'origin', false))`;
 }
 
-function fieldsOf(row: Row, memberId: string): CommittedField[] {
-  const isAbout = !eraseMethods.includes(row.method) && (row.resource_id === memberId || row.container_id === memberId);
+function fieldsOf(row: Row, id: string): CommittedField[] {
+  const isAbout = !eraseMethods.includes(row.method) && (row.resource_id === id || row.container_id === id);
   const fields: readonly CommittedField[] = isAbout ? ["after", "before", "resource_path"] : [];
-  return row.actor_id === memberId || row.impersonator_id === memberId ? ["origin", ...fields] : [...fields];
+  return row.actor_id === id || row.impersonator_id === id ? ["origin", ...fields] : [...fields];
 }
 
 async function eraseFields(db: WriteTransaction, orgId: string, row: Row, fields: CommittedField[]): Promise<void> {

@@ -10,7 +10,7 @@ import { type Author, serviceAuthor } from "../../src/changes/author.ts";
 import { canonicalJson } from "../../src/changes/canonical-json.ts";
 import type { Change } from "../../src/changes/change.ts";
 import type { Proof } from "../../src/changes/entry-proof.ts";
-import { eraseMember } from "../../src/changes/erase-member.ts";
+import { eraseEntriesOf } from "../../src/changes/erase-from-log.ts";
 import { nextRevision } from "../../src/changes/revision.ts";
 import { checkChains } from "../../src/changes/verify-chain.ts";
 import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
@@ -188,7 +188,7 @@ test("a member that is erased from the log leaves no name, address or word of it
   await log(org, [memberChange(bob, "bob")], { ...author, actorId: bob });
   await log(org, [{ ...memberChange(randomUUID(), "key-of-alice-liddell"), containerId: erased }], theirs);
   const erase = (limit: number) =>
-    inTransaction(database(), (db) => eraseMember(db, { type: "Member", orgId: org.id, memberId: erased }, limit));
+    inTransaction(database(), (db) => eraseEntriesOf(db, { type: "Member", orgId: org.id, id: erased }, limit));
   expect(await erase(1)).toBe(1);
   expect(await erase(10)).toBe(1);
   expect(await erase(10)).toBe(0);

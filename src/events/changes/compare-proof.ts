@@ -4,7 +4,7 @@ import { type Change, ChangeSchema } from "../../../gen/iam/v1alpha/change_pb.ts
 import { canonicalJson } from "../../changes/canonical-json.ts";
 import type { Proof } from "../../changes/entry-proof.ts";
 import { type OfFields, type Recorded, committedFields } from "../../changes/entry-record.ts";
-import { eraseMethods } from "../../changes/erase-member.ts";
+import { eraseMethods } from "../../changes/erase-from-log.ts";
 import type { LoggedMessage } from "./logged-messages.ts";
 import { nameless, originless, toChange } from "./message.ts";
 import type { ChangeRow } from "./store.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { eraseMethods } from "../../changes/erase-member.ts";
+import { eraseMethods } from "../../changes/erase-from-log.ts";
 import { type FilterFields, enumerated, scalar, text } from "../../filters/filter-fields.ts";
 
 /** What was done, as the messages name it. */

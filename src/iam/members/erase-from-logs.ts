@@ -2,11 +2,12 @@
 // says that it was done.
 import type { Message } from "@bufbuild/protobuf";
 import { sql } from "kysely";
-import { countOfMember, eraseMember } from "../../changes/erase-member.ts";
+import { countEntriesOf, eraseEntriesOf, isInLog } from "../../changes/erase-from-log.ts";
 import { removeStates } from "../../changes/past/past-states.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { byId, formatPath, pathName } from "../../paths/format-path.ts";
-import type { Reference } from "../../paths/parse-path.ts";
+import { invalidField, notFound } from "../../errors/service-error.ts";
+import { byId, formatPath, formatReferences, pathName } from "../../paths/format-path.ts";
+import type { Reference, References } from "../../paths/parse-path.ts";
 import type { patterns } from "../../paths/patterns.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { runOpen } from "../../standard-methods/write/open-write.ts";
@@ -17,10 +18,12 @@ interface Counted {
   readonly changeCount: number;
 }
 
+type ErasedPattern = typeof patterns.Member | typeof patterns.Contact;
+
 /** What is erased, and how the method of it answers. */
 interface Erasure<Answer extends Message & Counted> {
   readonly type: "Member" | "Contact";
-  readonly pattern: typeof patterns.Member | typeof patterns.Contact;
+  readonly pattern: ErasedPattern;
   readonly org: Reference;
   /** Returns its id. Throws while it exists, and for what the log does not have. */
   readonly requireGone: (transaction: OrgTransaction) => Promise<string>;
@@ -42,20 +45,43 @@ export async function eraseFromLogs<Answer extends Message & Counted>(
     const answer = await runWrite(dependencies, write, (call) =>
       runOpen(call, { org: orgReference }, async (transaction) => {
         const { db, org } = transaction;
-        const erased = { type: erasure.type, orgId: org.id, memberId: await requireGone(transaction) };
-        if (write.validateOnly) return toAnswer(await countOfMember(db, erased));
-        const count = await eraseMember(db, erased, maxEntries);
+        const erased = { type: erasure.type, orgId: org.id, id: await requireGone(transaction) };
+        if (write.validateOnly) return toAnswer(await countEntriesOf(db, erased));
+        const count = await eraseEntriesOf(db, erased, maxEntries);
         // Also in the last of several, where nothing is left: one may have been kept meanwhile.
         if (before + count > 0) await removeStates(db, org);
         if (count === maxEntries) return toAnswer(count);
-        await forgetAnswers(transaction, erased.memberId);
-        if (before + count > 0) recordErasure(transaction, erasure, erased.memberId);
+        await forgetAnswers(transaction, erased.id);
+        if (before + count > 0) recordErasure(transaction, erasure, erased.id);
         return toAnswer(count);
       }),
     );
     changeCount += answer.changeCount;
     if (write.validateOnly || answer.changeCount < maxEntries) return toAnswer(changeCount);
   }
+}
+
+/**
+ * Returns the id of what no longer exists.
+ *
+ * @param gone what it is then: `purged`.
+ * @throws ServiceError FIELD_INVALID for a name, RESOURCE_NOT_FOUND for what never was, or of which the log has nothing.
+ */
+export async function requireInLog(
+  { db, org }: OrgTransaction,
+  { type, pattern }: Pick<Erasure<never>, "type" | "pattern">,
+  path: References<ErasedPattern>,
+  gone: string,
+): Promise<string> {
+  const [, reference] = path;
+  const label = type.toLowerCase();
+  if (reference.by === "name") {
+    const rule = `must name the ${label} by its id, as in orgs/acme/${pattern[1]}/@<id>: a ${gone} ${label} has no name`;
+    throw invalidField("path", rule);
+  }
+  const isKnown = reference.by === "id" && (await isInLog(db, { type, orgId: org.id, id: reference.value }));
+  if (!isKnown) throw notFound(label, formatReferences(pattern, path));
+  return reference.value;
 }
 
 /** An entry has a row before or after; to those who follow the log, this one says again that it is gone. */

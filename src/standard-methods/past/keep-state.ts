@@ -1,7 +1,7 @@
 // Keeps the state of an org at a revision, from which the past is read.
 import { type Kysely, type Transaction, sql } from "kysely";
 import { readPastBase } from "../../access/snapshots/past-base.ts";
-import { eraseMethods } from "../../changes/erase-member.ts";
+import { eraseMethods } from "../../changes/erase-from-log.ts";
 import { type Moment, isLater } from "../../changes/past/find-moment.ts";
 import { lastPiece } from "../../changes/past/past-states.ts";
 import { type PastOrg, readPastOrg, requireHead } from "../../changes/past/read-past-org.ts";
