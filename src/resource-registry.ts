@@ -22,7 +22,7 @@ import { groupDefinition } from "./iam/groups/definition.ts";
 import { createGroupsService } from "./iam/groups/service.ts";
 import { memberDefinition } from "./iam/members/definition.ts";
 import type { ImpersonationDependencies } from "./iam/members/impersonate-member.ts";
-import type { InvitationDependencies } from "./iam/members/deliver-invitation.ts";
+import type { MailDependencies } from "./iam/mails/mail-dependencies.ts";
 import { createMembersService } from "./iam/members/service.ts";
 import { orgDefinition } from "./iam/orgs/definition.ts";
 import { createOrgsService } from "./iam/orgs/service.ts";
@@ -71,7 +71,7 @@ export type ResourceServiceDependencies = RoleDependencies &
   EventStreamDependencies &
   SignalDependencies & {
     readonly impersonation: ImpersonationDependencies;
-    readonly invitations: InvitationDependencies;
+    readonly mails: MailDependencies;
     readonly sendToWebhook: SendGuarded;
     readonly sendToStream: SendGuarded;
   };

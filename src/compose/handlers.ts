@@ -88,7 +88,7 @@ export function composeHandlers(settings: Settings, parts: Parts): ServiceDepend
     listQueue,
     previewQueue,
     impersonation,
-    invitations: { mailer, issuer, mailsPerHour: settings.invitationMailsPerHour },
+    mails: { mailer, issuer, mailsPerHour: settings.invitationMailsPerHour },
     signHead,
     tokenFunctions,
     countRefresh: (member) => countRequest(member, false),

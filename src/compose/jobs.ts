@@ -36,8 +36,8 @@ export function composeJobs(
   dependencies: ServiceDependencies & Pick<Access, "longReads">,
   logger: Logger,
 ): Jobs {
-  const { database, registry, installation, invitations, retentionDays, signHead, longReads } = dependencies;
-  const { mailer, issuer } = invitations;
+  const { database, registry, installation, mails, retentionDays, signHead, longReads } = dependencies;
+  const { mailer, issuer } = mails;
   // Beside the start: it only says what others read later.
   void notePredefinedRoles(database, dependencies.predefinedRoles, logger);
   const ofPurge = { database, registry, installation, retentionDays, intervalMs: purgeIntervalMs, logger };

@@ -1,7 +1,7 @@
 // The job that warns confirmed contacts of orgs. Every server that sends mail runs it; a warning that one has taken, no other sends.
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
-import type { InvitationDependencies } from "../iam/members/deliver-invitation.ts";
+import type { MailDependencies } from "../iam/mails/mail-dependencies.ts";
 import { writeWarnings } from "../iam/contacts/warning-mail.ts";
 import { type WarnedOrg, noteWarningsSent, readWarnedOrgs, takeDueWarnings } from "../iam/contacts/warning-store.ts";
 import type { Mailer } from "../identity/outgoing/mailer.ts";
@@ -10,7 +10,7 @@ import { type Repetition, repeat } from "../timers/repeat.ts";
 interface WarningsJobOptions {
   readonly database: Pick<Database, "reads" | "writes">;
   readonly mailer: Pick<Mailer, "send">;
-  readonly issuer: InvitationDependencies["issuer"];
+  readonly issuer: MailDependencies["issuer"];
   readonly intervalMs?: number;
   readonly logger: Logger;
 }

@@ -1,5 +1,5 @@
 // The mail that asks somebody to confirm an address: plain text, whose only URL is the link.
-import { harmlessName } from "../members/harmless-name.ts";
+import { harmlessName } from "../mails/harmless-name.ts";
 import type { ContactKind } from "../../database/contact-tables.ts";
 
 /** What a mail says. */

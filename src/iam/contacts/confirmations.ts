@@ -8,8 +8,9 @@ import { parseSecretHandle } from "../../identity/secret-handle.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { voidLinks } from "../mails/mailed-links.ts";
 import { contactDefinition } from "./definition.ts";
-import { type OpenLink, readOpenLink, voidLinks } from "./link-store.ts";
+import { type OpenLink, contactLinks, readOpenLink } from "./link-store.ts";
 import { toContact } from "./message.ts";
 
 export interface ContactConfirmations {
@@ -41,7 +42,7 @@ export function createContactConfirmations(database: Database): ContactConfirmat
           const link = await readOpenLink(db, handle);
           const row = link && (await findRow(db, contactDefinition, [orgKey, { by: "id", value: link.contact_id }]));
           if (link === undefined || row === undefined) throw notOpen();
-          await voidLinks(transaction, [row.id]);
+          await voidLinks(transaction, contactLinks, [row.id]);
           const change = { fields: toContact(row), columns: { confirm_time: org.lockTime } };
           const after = await updateRow({ db, org, revision, time }, contactDefinition, row, change);
           recordChange(transaction, contactDefinition, row, { ...row, ...after });

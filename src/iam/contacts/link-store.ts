@@ -1,69 +1,22 @@
-// The links that confirm contacts: each is a row, also when it is void or used, so that mails are counted by them. Of a secret, only a hash
-// is stored.
+// The links that confirm contacts.
 import { type Kysely, sql } from "kysely";
-import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { clockMs, secondsAfter } from "../../database/clock.ts";
+import { clockMs } from "../../database/clock.ts";
 import type { ContactKind } from "../../database/contact-tables.ts";
-import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
-import { type SecretHandle, createSecretHandle } from "../../identity/secret-handle.ts";
-import { hashAddress } from "../members/email.ts";
-import type { ContactRow } from "./store.ts";
+import type { SecretHandle } from "../../identity/secret-handle.ts";
+import { hashAddress } from "../mails/hash-address.ts";
+import type { MailedLinks } from "../mails/mailed-links.ts";
 
 /** How long a link works. */
 export const linkSeconds = 7 * 86_400;
 
-/** Voids the links of contacts, under the lock of their org. */
-export async function voidLinks({ db, org }: OrgTransaction, contactIds: readonly string[]): Promise<void> {
-  await db
-    .updateTable("contact_links")
-    .set({ hash: null })
-    .where(isInOrgOf("contact_links", org))
-    .where("contact_id", "in", contactIds)
-    .where("hash", "is not", null)
-    .execute();
-}
-
-/**
- * Makes a link for a contact, under the lock of its org. Links from before are void.
- *
- * @param isMailed whether it is to be sent.
- * @returns the id of its row, and the secret.
- */
-export async function insertLink(
-  transaction: OrgTransaction,
-  { id: contactId, email }: Pick<ContactRow, "id" | "email">,
-  isMailed: boolean,
-): Promise<{ readonly id: string; readonly secret: string }> {
-  const { db, org } = transaction;
-  await voidLinks(transaction, [contactId]);
-  const { id, text, hash } = createSecretHandle(org.customer_id);
-  await db
-    .insertInto("contact_links")
-    .values({
-      id,
-      customer_id: org.customer_id,
-      org_id: org.id,
-      contact_id: contactId,
-      hash,
-      address_hash: hashAddress(org.id, email),
-      mail: isMailed ? "SENDING" : "NONE",
-      send_time: org.lockTime,
-      expire_time: secondsAfter(org.lockTime, linkSeconds),
-    })
-    .execute();
-  return { id, secret: text };
-}
-
-/** Notes that a mail server has taken the mail with a link. */
-export async function noteLinkSent(db: Kysely<Schema>, org: OrgKey, id: string): Promise<void> {
-  await db
-    .updateTable("contact_links")
-    .set({ mail: "SENT" })
-    .where(isInOrgOf("contact_links", org))
-    .where("id", "=", id)
-    .execute();
-}
+export const contactLinks: MailedLinks = {
+  table: "contact_links",
+  owner: "contact_id",
+  seconds: linkSeconds,
+  called: "confirmations",
+  namesCustomer: true,
+};
 
 /** A contact that can be confirmed with a link. */
 export interface OpenLink {

@@ -21,12 +21,13 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
-import type { InvitationDependencies } from "../members/deliver-invitation.ts";
-import { type CountedMails, requireMayMail } from "../members/mail-limits.ts";
+import type { MailDependencies } from "../mails/mail-dependencies.ts";
+import { requireMayMail } from "../mails/mail-limits.ts";
+import { insertLink, noteLinkSent } from "../mails/mailed-links.ts";
 import { readNames } from "../members/read-names.ts";
 import { writeConfirmation } from "./confirmation-mail.ts";
 import { contactDefinition } from "./definition.ts";
-import { insertLink, linkSeconds, noteLinkSent } from "./link-store.ts";
+import { contactLinks, linkSeconds } from "./link-store.ts";
 import { contactPath, toContact } from "./message.ts";
 import type { ContactRow } from "./store.ts";
 
@@ -40,16 +41,14 @@ interface Issued {
   readonly mail: { readonly to: string; readonly subject: string; readonly text: string };
 }
 
-const counted: CountedMails = { table: "contact_links", called: "confirmations" };
-
-export function createSendConfirmation(served: ServedContacts, invitations: InvitationDependencies) {
+export function createSendConfirmation(served: ServedContacts, mails: MailDependencies) {
   const { reader, dependencies } = served;
-  const { mailer, issuer, mailsPerHour } = invitations;
+  const { mailer, issuer, mailsPerHour } = mails;
 
   const issue = async (transaction: OrgTransaction, row: ContactRow): Promise<Issued> => {
     const { org, db, author } = transaction;
-    if (mailer !== undefined) await requireMayMail(transaction, counted, row.email, mailsPerHour);
-    const { id, secret } = await insertLink(transaction, row, mailer !== undefined);
+    if (mailer !== undefined) await requireMayMail(transaction, contactLinks, row.email, mailsPerHour);
+    const { id, secret } = await insertLink(transaction, contactLinks, row, mailer !== undefined);
     const link = `${issuer()}/sign-in/contact#${secret}`;
     const { orgDisplayName } = await readNames(db, org, author);
     const expireTime = secondsAfter(org.lockTime, linkSeconds);
@@ -67,7 +66,7 @@ export function createSendConfirmation(served: ServedContacts, invitations: Invi
     const problem = await mailer.send(issued.org.id, issued.mail);
     // The link stays secret: otherwise an address could be confirmed whose mail server takes nothing at the moment.
     if (problem !== undefined) return { ...answer, mailProblem: problem };
-    await noteLinkSent(dependencies.database.writes, issued.org, issued.id);
+    await noteLinkSent(dependencies.database.writes, contactLinks, issued.org, issued.id);
     return { ...answer, mailSent: true };
   };
 

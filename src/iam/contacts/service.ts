@@ -7,10 +7,11 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { findEmailProblem, foldEmail } from "../../validation/email-address.ts";
-import type { InvitationDependencies } from "../members/deliver-invitation.ts";
+import type { MailDependencies } from "../mails/mail-dependencies.ts";
+import { voidLinks } from "../mails/mailed-links.ts";
 import { contactDefinition } from "./definition.ts";
 import { createEraseContact } from "./erase-contact.ts";
-import { voidLinks } from "./link-store.ts";
+import { contactLinks } from "./link-store.ts";
 import { toKindsColumn } from "./message.ts";
 import { createSendConfirmation } from "./send-confirmation.ts";
 import type { ContactRow } from "./store.ts";
@@ -18,14 +19,14 @@ import type { ContactRow } from "./store.ts";
 type ContactRules = ResourceRules<"contacts", ContactRow, typeof ContactSchema>;
 
 export function createContactsService(
-  dependencies: ResourceDependencies & { readonly invitations: InvitationDependencies },
+  dependencies: ResourceDependencies & { readonly mails: MailDependencies },
 ): ServiceImpl<typeof ContactsService> {
   const [place] = contactDefinition.places;
   const reader = dependencies.readers.readerOf(contactDefinition, place);
   const served = { definition: contactDefinition, place, rules, reader, dependencies };
   return completeService(ContactsService, {
     ...createStandardHandlers(ContactsService, dependencies, contactDefinition, rules),
-    sendConfirmation: createSendConfirmation(served, dependencies.invitations),
+    sendConfirmation: createSendConfirmation(served, dependencies.mails),
     eraseContact: createEraseContact(dependencies),
   });
 }
@@ -45,13 +46,14 @@ const rules: ContactRules = {
     const columns = readOwnColumns(contact);
     // Another way to write the same address is the same, as the mail server of a link may have written it.
     if (foldEmail(columns.email) === foldEmail(row.email)) return columns;
-    await voidLinks(transaction, [row.id]);
+    await voidLinks(transaction, contactLinks, [row.id]);
     return { ...columns, confirm_time: null };
   },
 
   beforeRemove: (transaction, rows) =>
     voidLinks(
       transaction,
+      contactLinks,
       rows.map(({ id }) => id),
     ),
 

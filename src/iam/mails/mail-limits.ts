@@ -4,7 +4,8 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { secondsAfter } from "../../database/clock.ts";
 import { isInOrgOf } from "../../database/org-key.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { hashAddress } from "./email.ts";
+import { hashAddress } from "./hash-address.ts";
+import type { MailedLinks } from "./mailed-links.ts";
 
 const mailLimits = { toAddress: 5, secondsApart: 60 } as const;
 
@@ -17,13 +18,6 @@ interface Sent {
   readonly last: Date | null;
 }
 
-/** The mails that are counted together. */
-export interface CountedMails {
-  readonly table: "invitations" | "contact_links";
-  /** What is in them: `invitations`. */
-  readonly called: string;
-}
-
 /**
  * Checks that the org may send another mail to an address. Those that failed count, too: the mail server was asked to send them.
  *
@@ -32,7 +26,7 @@ export interface CountedMails {
  */
 export async function requireMayMail(
   { db, org }: OrgTransaction,
-  { table, called }: CountedMails,
+  { table, called }: Pick<MailedLinks, "table" | "called">,
   email: string,
   perHour: number,
 ): Promise<void> {

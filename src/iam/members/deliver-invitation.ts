@@ -5,24 +5,16 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import type { OrgKey } from "../../database/org-key.ts";
 import { required } from "../../errors/required.ts";
-import type { Mailer } from "../../identity/outgoing/mailer.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
+import type { MailDependencies } from "../mails/mail-dependencies.ts";
+import { requireMayMail } from "../mails/mail-limits.ts";
+import { insertLink, noteLinkSent } from "../mails/mailed-links.ts";
 import { writeInvitation } from "./invitation-mail.ts";
-import { insertInvitation, noteMailSent } from "./invitation-store.ts";
-import { type CountedMails, requireMayMail } from "./mail-limits.ts";
+import { invitationLinks } from "./invitation-links.ts";
 import { memberPath } from "./message.ts";
 import { readNames } from "./read-names.ts";
 import type { MemberRow } from "./store.ts";
-
-export interface InvitationDependencies {
-  /** Undefined if the service sends no mail. */
-  readonly mailer: Mailer | undefined;
-  /** The URL of the service, without a path. */
-  readonly issuer: () => string;
-  /** The maximum number of mails of an org in an hour. */
-  readonly mailsPerHour: number;
-}
 
 /** A link that is to reach its person when the write is committed. */
 export interface Issued {
@@ -33,8 +25,6 @@ export interface Issued {
   readonly subject: string;
   readonly text: string;
 }
-
-const counted: CountedMails = { table: "invitations", called: "invitations" };
 
 type Answer = InviteMemberResponse | SendInvitationResponse;
 
@@ -47,14 +37,19 @@ interface Delivery {
 
 export function createDelivery(
   { writes }: Pick<Database, "writes">,
-  { mailer, issuer, mailsPerHour }: InvitationDependencies,
+  { mailer, issuer, mailsPerHour }: MailDependencies,
 ): Delivery {
   return {
     async issue(transaction, row) {
       const { org, db, author } = transaction;
       const [to, expireTime] = [required(row.email), required(row.invitation_expire_time)];
-      if (mailer !== undefined) await requireMayMail(transaction, counted, to, mailsPerHour);
-      const { id, secret } = await insertInvitation(transaction, { id: row.id, email: to }, mailer !== undefined);
+      if (mailer !== undefined) await requireMayMail(transaction, invitationLinks, to, mailsPerHour);
+      const { id, secret } = await insertLink(
+        transaction,
+        invitationLinks,
+        { id: row.id, email: to },
+        mailer !== undefined,
+      );
       const link = `${issuer()}/sign-in/invitation#${secret}`;
       const names = await readNames(db, org, author);
       const orgPath = formatPath(patterns.Org, pathName(org));
@@ -68,7 +63,7 @@ export function createDelivery(
       if (mailer === undefined) return { ...answer, link, mailProblem: "the service sends no mail" };
       const problem = await mailer.send(org.id, { to, subject, text });
       if (problem !== undefined) return { ...answer, link, mailProblem: problem };
-      await noteMailSent(writes, org, id);
+      await noteLinkSent(writes, invitationLinks, org, id);
       return { ...answer, mailSent: true };
     },
   };

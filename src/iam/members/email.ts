@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { invalidField } from "../../errors/service-error.ts";
 import { findEmailProblem, foldEmail } from "../../validation/email-address.ts";
@@ -19,7 +18,3 @@ export function readEmail(text: string, field: string): string | null {
 export function hasAddress(email: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`(members.email is not null and lower(members.email collate "C") = ${foldEmail(email)})`;
 }
-
-/** A hash of an address of an org: links and mails are found by it, and it says nothing of who has an address in another org. */
-export const hashAddress = (orgId: string, email: string): Buffer =>
-  hash("sha256", `${orgId} ${foldEmail(email)}`, "buffer");

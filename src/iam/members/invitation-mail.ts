@@ -1,6 +1,6 @@
 // The mail with the link of an invitation: plain text, whose only URL is that of this service. What people chose, such as the names of an org,
 // is shown only where no mail program makes a link of it.
-import { harmlessName } from "./harmless-name.ts";
+import { harmlessName } from "../mails/harmless-name.ts";
 
 /** What an invitation says. */
 export interface InvitationText {

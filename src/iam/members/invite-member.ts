@@ -36,8 +36,9 @@ import { writeRows } from "../../standard-methods/write/write-rows.ts";
 import { createGroupJoins, noteInviter } from "../group-members/invited-groups.ts";
 import { createSponsors } from "../group-members/sponsor.ts";
 import { memberDefinition } from "./definition.ts";
-import { type InvitationDependencies, type Issued, createDelivery } from "./deliver-invitation.ts";
-import { maxInvitationSeconds } from "./invitation-store.ts";
+import type { MailDependencies } from "../mails/mail-dependencies.ts";
+import { type Issued, createDelivery } from "./deliver-invitation.ts";
+import { maxInvitationSeconds } from "./invitation-links.ts";
 import { memberPath, toMember } from "./message.ts";
 import { requireOpenInvitation } from "./require-open-invitation.ts";
 import type { MemberRow } from "./store.ts";
@@ -47,9 +48,9 @@ type ServedMembers = ServedResource<"members", MemberRow, typeof MemberSchema>;
 const defaultSeconds = 7 * 86_400;
 
 /** Creates the methods that invite a person, and send its link again. */
-export function createInvitationMethods(served: ServedMembers, invitations: InvitationDependencies) {
+export function createInvitationMethods(served: ServedMembers, mails: MailDependencies) {
   const { reader, dependencies } = served;
-  const { issue, deliver } = createDelivery(dependencies.database, invitations);
+  const { issue, deliver } = createDelivery(dependencies.database, mails);
   const inviteInto = createInviteInto(dependencies);
 
   const inviteMember = async (request: InviteMemberRequest, context: HandlerContext): Promise<InviteMemberResponse> => {

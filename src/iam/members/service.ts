@@ -19,10 +19,11 @@ import { memberDefinition } from "./definition.ts";
 import { readEmail } from "./email.ts";
 import { createEraseMember } from "./erase-member.ts";
 import { type ImpersonationDependencies, createImpersonateMember } from "./impersonate-member.ts";
-import type { InvitationDependencies } from "./deliver-invitation.ts";
+import type { MailDependencies } from "../mails/mail-dependencies.ts";
+import { voidLinks } from "../mails/mailed-links.ts";
 import { createInvitationMethods } from "./invite-member.ts";
 import { foldEmail } from "../../validation/email-address.ts";
-import { voidInvitations } from "./invitation-store.ts";
+import { invitationLinks } from "./invitation-links.ts";
 import { toMemberColumnType } from "./message.ts";
 import { requireOpenInvitation } from "./require-open-invitation.ts";
 import { expireSessions } from "../sessions/store.ts";
@@ -37,7 +38,7 @@ const emailField = "member.email";
 export function createMembersService(
   dependencies: ResourceDependencies & {
     readonly impersonation: ImpersonationDependencies;
-    readonly invitations: InvitationDependencies;
+    readonly mails: MailDependencies;
   },
 ): ServiceImpl<typeof MembersService> {
   const [place] = memberDefinition.places;
@@ -45,7 +46,7 @@ export function createMembersService(
   const reader = dependencies.readers.readerOf(memberDefinition, place);
   const served = { definition: memberDefinition, place, rules, reader, dependencies };
   const revokeTokens = createRevokeTokens(served);
-  const invitations = createInvitationMethods(served, dependencies.invitations);
+  const invitations = createInvitationMethods(served, dependencies.mails);
   const impersonateMember = createImpersonateMember(dependencies.impersonation, dependencies.escalation);
   const eraseMember = createEraseMember(dependencies);
   const handlers = createStandardHandlers(MembersService, dependencies, memberDefinition, rules);
@@ -77,7 +78,7 @@ function createMemberRules(dependencies: ResourceDependencies): MemberRules {
       const email = readEmail(member.email, emailField);
       // For good: a link that waits for its address to come back would be somebody else's by then.
       if (row.state === "INVITED" && foldEmail(email ?? "") !== foldEmail(row.email ?? "")) {
-        await voidInvitations(transaction, row.id);
+        await voidLinks(transaction, invitationLinks, [row.id]);
       }
       return { invitation_expire_time: readInvitation(row, member, transaction.org), email };
     },
@@ -91,7 +92,7 @@ function createMemberRules(dependencies: ResourceDependencies): MemberRules {
         await leaveUnsponsored(transaction, dependencies, sponsors, row.id);
       }
       // Who was deleted before accepting is sent another link, if at all.
-      if (transition === "undelete" && row.state === "INVITED") await voidInvitations(transaction, row.id);
+      if (transition === "undelete" && row.state === "INVITED") await voidLinks(transaction, invitationLinks, [row.id]);
     },
     transitionColumns,
     mapError: (error, { email }) => explainAddressTaken(error, email),

@@ -2,7 +2,7 @@ import { type Kysely, type Transaction, sql } from "kysely";
 import { clockMs } from "../../database/clock.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
-import { hashAddress } from "../members/email.ts";
+import { hashAddress } from "../mails/hash-address.ts";
 
 /** An invitation that can be accepted, with its member and org. */
 export interface OpenInvitation {
