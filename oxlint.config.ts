@@ -40,15 +40,26 @@ const layers: readonly (readonly string[])[] = [
 
 /**
  * The folders of service areas, by the first part of their packages. They contain a folder for each resource, files that several
- * resources share, and the folders listed here, whose services span resources.
+ * resources share, and the folders listed here, whose services span resources, or which some resources share.
  */
 const areas: Readonly<Record<string, readonly string[]>> = {
-  iam: ["access-checks", "account", "authorization-codes", "findings", "me", "quotas", "sign-in", "tokens", "usage"],
+  iam: [
+    "access-checks",
+    "account",
+    "authorization-codes",
+    "findings",
+    "mails",
+    "me",
+    "quotas",
+    "sign-in",
+    "tokens",
+    "usage",
+  ],
   resources: ["providers", "sweeps"],
 };
 
-/** Resources that use one of these folders, by their own: requests about quotas change quotas. */
-const users: Readonly<Record<string, string>> = { "quota-requests": "quotas" };
+/** Resources that use one of these folders, by their own: requests about quotas change quotas, and some resources send mails. */
+const users: Readonly<Record<string, string>> = { "quota-requests": "quotas", contacts: "mails", members: "mails" };
 
 /** The transcoder is outside of the layers: any Connect service may use it, and it does not depend on the service. */
 const aside = "rest";
