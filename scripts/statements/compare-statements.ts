@@ -29,7 +29,7 @@ interface MissingStatement {
 
 export interface Comparison {
   readonly missing: readonly MissingStatement[];
-  /** Exceptions for which there is no such statement. */
+  /** Exceptions for which the first run sent no statement. Whether the second sends it can depend on what its jobs find in time. */
   readonly unused: readonly Exception[];
 }
 
@@ -54,9 +54,10 @@ export function compareStatements(
       files: [...new Set(all.map(({ file }) => file))].toSorted(),
     }))
     .toSorted((one, other) => (one.identity < other.identity ? -1 : 1));
-  const covers = ({ start }: Exception, { identity }: MissingStatement): boolean => identity.startsWith(start);
+  const covers = ({ start }: Exception, { identity }: RecordedStatement | MissingStatement): boolean =>
+    identity.startsWith(start);
   return {
     missing: onlyFirst.filter((statement) => !exceptions.some((exception) => covers(exception, statement))),
-    unused: exceptions.filter((exception) => !onlyFirst.some((statement) => covers(exception, statement))),
+    unused: exceptions.filter((exception) => !ofFirst.some((statement) => covers(exception, statement))),
   };
 }

@@ -1,6 +1,6 @@
 import type { Exception } from "./compare-statements.ts";
 
-/** The statements that no run on another PostgreSQL sends. An entry that is no longer needed fails. */
+/** Statements that a run on another PostgreSQL need not send. An entry for what no test sends any more fails. */
 export const exceptions: readonly Exception[] = [
   { start: "src/database/embedded/", reason: "They administer the embedded PostgreSQL 18." },
   {

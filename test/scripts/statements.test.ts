@@ -94,12 +94,13 @@ describe("the comparison", () => {
     expect(compareStatements(first, second, []).missing).toEqual([]);
   });
 
-  test("accepts exceptions, and names those that are not needed", () => {
+  test("accepts exceptions, whether or not the second run sent them, and names those of what the first did not send", () => {
     const needed = { start: "src/a.ts", reason: "" };
-    const sent = { start: "src/b.ts", reason: "" };
+    const sentByChance = { start: "src/b.ts", reason: "" };
+    const gone = { start: "src/c.ts", reason: "" };
     const first = [record("a.test.ts", "src/a.ts findA: select a", "src/b.ts findB: select b")];
-    const second = [record("a.test.ts", "src/b.ts findB: select b")];
-    expect(compareStatements(first, second, [needed, sent])).toEqual({ missing: [], unused: [sent] });
+    const second = [record("a.test.ts", "src/b.ts findB: select b", "src/c.ts findC: select c")];
+    expect(compareStatements(first, second, [needed, sentByChance, gone])).toEqual({ missing: [], unused: [gone] });
   });
 });
 
