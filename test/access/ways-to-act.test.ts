@@ -139,11 +139,14 @@ describe("each method that is not in the table makes no way", () => {
     return outcomes.find((outcome) => outcome === "makes none") ?? required(outcomes[0]);
   }
 
-  test.concurrent.each(all.filter((each) => !isInTable(each) && !apart.has(each.method.name)))("$name", async (each) => {
-    const { name } = each.method;
-    const mayBeRefused = /^(Batch)?(Activate|Delete|Purge|Suspend|Undelete)/.test(name) || refusedHere.has(name);
-    expect(await outcomeOf(each)).toMatch(mayBeRefused ? /^(makes none|is refused)/ : /^makes none$/);
-  });
+  test.concurrent.each(all.filter((each) => !isInTable(each) && !apart.has(each.method.name)))(
+    "$name",
+    async (each) => {
+      const { name } = each.method;
+      const mayBeRefused = /^(Batch)?(Activate|Delete|Purge|Suspend|Undelete)/.test(name) || refusedHere.has(name);
+      expect(await outcomeOf(each)).toMatch(mayBeRefused ? /^(makes none|is refused)/ : /^makes none$/);
+    },
+  );
 
   test("and those in the table are found by what they write", async () => {
     const found: string[] = [];
