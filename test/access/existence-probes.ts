@@ -229,8 +229,8 @@ const pathsOfTypes = (keys: readonly string[], worlds: Worlds): Texts[] =>
   );
 
 /**
- * Paths of resources. The gate resolves the paths of all methods: each method meets each pattern in one form, by turns, and in
- * `npm run soak` in all.
+ * Paths of resources. The gate resolves the paths of all methods: each method meets each pattern in one form, with one path of this
+ * form that leads to nothing, by turns, and in `npm run soak` all.
  */
 function pathsFor(patterns: readonly PathPattern[], { foreign, turn }: Worlds): Texts[] {
   return patterns
@@ -239,7 +239,9 @@ function pathsFor(patterns: readonly PathPattern[], { foreign, turn }: Worlds): 
       const forms = foreign.map((world) => formsOf(world, pattern));
       const all = required(forms[0]).map(({ title, text }, form) => {
         const there = forms.map((each) => required(each[form]).text);
-        return { title, texts: [...new Set([...there, ...madeUp(text)])].map(plainly) };
+        const nowhere = madeUp(text);
+        const inTurn = nowhere.filter((_, each) => each === (turn + index) % nowhere.length);
+        return { title, texts: [...new Set([...there, ...rounds(inTurn, nowhere)])].map(plainly) };
       });
       return rounds([required(all[(turn + index) % all.length])], all);
     });
