@@ -107,7 +107,7 @@ async function checksOf({ api, org: { path: parentPath } }: AccessPlace): Promis
   return all.filter((_, index) => index % Math.ceil(all.length / maxChecks) === 0);
 }
 
-test.each(Array.from({ length: rounds(1, 1_000) }, (_, index) => index))(
+test.each(Array.from({ length: rounds(2, 1_000) }, (_, index) => index))(
   "answers as of each revision of a random history are those that were given then (%s)",
   async (index) => {
     const place = await open(purging);
