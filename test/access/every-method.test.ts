@@ -184,7 +184,7 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
       (built ??= callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call)));
 
     /** What is there, each path with `-`, and one path to nothing for each pattern: existence.test.ts asks for all that leads to nothing. */
-    const asked = (): EveryCall[] => {
+    const fewerCalls = (): EveryCall[] => {
       const missing = calls().filter(({ about }) => about === "missing");
       const turn = methods.findIndex((each) => each.method === method);
       return rounds(
@@ -260,7 +260,7 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
 
     test("rejects a member with no role, and does not reveal what exists", async () => {
       const transport = transportOf(keys["a member with no role"]);
-      await eachOf(asked(), async ({ about, path, request }) => {
+      await eachOf(fewerCalls(), async ({ about, path, request }) => {
         const call = callMethod(transport, method, request);
         // Members of an org ask for access in it. They are shown no request of others: test/iam/access-requests.
         if (rules.openToMembers && about === "present" && "parentPath" in request) await call;
@@ -270,7 +270,7 @@ describe.each(tables)("over $protocol", ({ protocol, asks }) => {
 
     test("rejects the owner of another org, and does not reveal what exists", async () => {
       const transport = transportOf(keys["the owner of another org"]);
-      await eachOf(asked(), async ({ about, path, request }) => {
+      await eachOf(fewerCalls(), async ({ about, path, request }) => {
         const call = callMethod(transport, method, request);
         if (isShared(path) || (about === "any" && rules.listVisibility !== "never")) {
           const told = await call.then(
