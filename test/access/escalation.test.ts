@@ -27,7 +27,7 @@ const expectExceeds = async (call: Promise<unknown>): Promise<void> => {
   expect(await failureOf(call)).toMatchObject({ code: "PermissionDenied", reason: "GRANT_EXCEEDS_OWN" });
 };
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   const createApiOf = (secret: string | undefined) => createApi(protocol, server.url, secret);
 
   let cast: OrgCast;

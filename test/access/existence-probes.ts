@@ -204,11 +204,8 @@ function pathsOfField(field: DescField, worlds: Worlds): Texts[] {
   if (childType !== "") return pathsFor(required(parentPatternsOf(typeIn(childType))), worlds);
   if (type !== "" && type !== "*") return pathsFor(required(patternsOf(typeIn(type))), worlds);
   const several = severalTypes[field.name] ?? severalTypes[`${field.parent.name}.${field.name}`];
-  if (several === undefined) return pathsOfAnything(worlds);
-  return pathsFor(
-    several.map((key) => key.split("/")),
-    worlds,
-  );
+  if (several === undefined) return pathsOfAnything(field, worlds);
+  return pathsOfTypes(several, worlds);
 }
 
 /** Times have bigints, which JSON has not. */
@@ -217,28 +214,36 @@ export const bigIntsAsText = (_key: string, value: unknown): unknown =>
 
 const typeIn = (text: string): string => text.slice(text.indexOf("/") + 1);
 
-function pathsOfAnything(worlds: Worlds): Texts[] {
-  return pathsOfTypes(Object.keys(worlds.own.names), worlds);
+function pathsOfAnything(field: DescField, worlds: Worlds): Texts[] {
+  const keys = Object.keys(worlds.own.names);
+  // AuthZEN asks what CheckAccess asks, which meets all types. Its methods take turns, and meet all in `npm run soak`.
+  const isOfAuthzen = field.parent.file.proto.package === "authzen.v1";
+  const inTurn = keys.filter((_, index) => !isOfAuthzen || index % 4 === worlds.turn % 4);
+  return pathsOfTypes(rounds(inTurn, keys), worlds);
 }
 
-/** Paths of resources of several types. Each method meets each type in one form, by turns, and in `npm run soak` in all. */
-function pathsOfTypes(keys: readonly string[], worlds: Worlds): Texts[] {
-  return keys.flatMap((key, index) => {
-    const all = pathsFor([key.split("/")], worlds);
-    const one = all.filter((_, form) => form === (worlds.turn + index) % all.length);
-    return rounds(one, all);
-  });
-}
+const pathsOfTypes = (keys: readonly string[], worlds: Worlds): Texts[] =>
+  pathsFor(
+    keys.map((key) => key.split("/")),
+    worlds,
+  );
 
-function pathsFor(patterns: readonly PathPattern[], { foreign }: Worlds): Texts[] {
+/**
+ * Paths of resources. The gate resolves the paths of all methods: each method meets each pattern in one form, with one path of this
+ * form that leads to nothing, by turns, and in `npm run soak` all.
+ */
+function pathsFor(patterns: readonly PathPattern[], { foreign, turn }: Worlds): Texts[] {
   return patterns
     .filter((pattern) => pattern.length > 0 && !publicPatterns.has(pattern.join("/")))
-    .flatMap((pattern) => {
+    .flatMap((pattern, index) => {
       const forms = foreign.map((world) => formsOf(world, pattern));
-      return required(forms[0]).map(({ title, text }, form) => {
+      const all = required(forms[0]).map(({ title, text }, form) => {
         const there = forms.map((each) => required(each[form]).text);
-        return { title, texts: [...new Set([...there, ...madeUp(text)])].map(plainly) };
+        const nowhere = madeUp(text);
+        const inTurn = nowhere.filter((_, each) => each === (turn + index) % nowhere.length);
+        return { title, texts: [...new Set([...there, ...rounds(inTurn, nowhere)])].map(plainly) };
       });
+      return rounds([required(all[(turn + index) % all.length])], all);
     });
 }
 

@@ -25,7 +25,7 @@ afterAll(async () => {
 const admin = "/roles/admin";
 const start = "compute.instances.start";
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   let cast: OrgCast;
   let org: string;
   let web: string;

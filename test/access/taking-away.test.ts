@@ -98,8 +98,9 @@ describe("with two owners", () => {
       const trying = [...callers].filter(([role]) => mayTry(role, permissions));
       for (const [role, { api }] of [...trying, ...rounds(inTurn, lacking)]) {
         outcomes[role] = await outcomeOf(take(api, { validateOnly: true }));
-        // What is refused, is refused for real, too.
-        if (outcomes[role] !== "done") expect(await outcomeOf(take(api, {}))).toBe(outcomes[role]);
+        // What is refused, is refused for real, too. Those who are refused take turns.
+        const isTried = rounds(Object.keys(outcomes).length % 4 === index % 4, true);
+        if (isTried && outcomes[role] !== "done") expect(await outcomeOf(take(api, {}))).toBe(outcomes[role]);
         const isHolder = role === "owner" || role === "a custom role to revoke";
         const refusal = mayTry(role, permissions) ? "REVOKE_EXCEEDS_OWN" : "PERMISSION_DENIED";
         expected[role] = isHolder ? "done" : refusal;

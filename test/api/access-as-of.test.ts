@@ -107,15 +107,15 @@ async function checksOf({ api, org: { path: parentPath } }: AccessPlace): Promis
   return all.filter((_, index) => index % Math.ceil(all.length / maxChecks) === 0);
 }
 
-test.each(Array.from({ length: rounds(1, 1_000) }, (_, index) => index))(
+test.each(Array.from({ length: rounds(2, 1_000) }, (_, index) => index))(
   "answers as of each revision of a random history are those that were given then (%s)",
   async (index) => {
     const place = await open(purging);
     await place.grant(place.org.path, place.sre, "/roles/viewer");
     const history = createRandomHistory(place.api, place.org.path);
     const recorded: Recorded[] = [];
-    for (let step = 0; step < 25; step++) {
-      await history.write();
+    for (let step = 0; step < rounds(12, 25); step++) {
+      for (let write = 0; write < rounds(2, 1); write++) await history.write();
       const answers = await askAll(place, await checksOf(place));
       // A purge comes by itself, also between two answers.
       if (!isRevision(answers.revision)) continue;

@@ -29,7 +29,7 @@ const permission = startInstance;
 const protocols = ["Connect", "gRPC", "REST"] as const;
 const minute = durationFromMs(60_000);
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

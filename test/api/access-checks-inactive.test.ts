@@ -28,7 +28,7 @@ async function inactiveGrants(place: AccessPlace, subjectPath: string, resourceP
   }));
 }
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s, without a grant,", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s, without a grant,", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const permission = startInstance;
 const nobody = "@01990000-0000-7000-8000-00000000dead";
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   let place: AccessPlace;
   beforeEach(async () => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);

@@ -48,7 +48,7 @@ const emptyAnswer = ({ service, type, nouns }: WrittenResource): Message => {
 const canUpsert = (resource: WrittenResource): boolean =>
   acceptsMissing(resource, "Update") && isInParent(resource) && !hasSecret(resource);
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   let onSecond: Api;
   beforeAll(() => {
     onSecond = createApi(protocol, second.url, first.operatorKey);

@@ -57,7 +57,7 @@ async function reasonOf(call: () => Promise<unknown>, tries = maxTries): Promise
   }
 }
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   const members = () => createApi(protocol, second.url, first.operatorKey).members;
 
   test("a batch can have 1000 items", async () => {

@@ -42,7 +42,7 @@ test("covers all collections below groups, members and projects", () => {
 const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
 const allOf = (parent: string): string => parent.replace(/[^/]+$/, "-");
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(ofEachShape(cases))("$name", ({ resource }) => {

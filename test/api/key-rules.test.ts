@@ -55,7 +55,7 @@ async function statusFrom(address: string, credential: string, server = place.se
   return response.status;
 }
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   test("an API key has what both its member and a scope allow", async () => {
     const parentPath = viewer.path;
     const { apiKeys } = createApi(protocol, place.servers[0].url, owner.key);

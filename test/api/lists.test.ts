@@ -23,7 +23,7 @@ const cases = writtenResources.map((resource) => ({ name: resource.name, resourc
 /** Not in alphabetical order. */
 const suffixes = ["delta", "alpha", "echo", "bravo", "charlie"];
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   describe.each(ofEachShape(cases))("$name", ({ resource }) => {
     /** The field that lists can be ordered by, besides times. */
     const textOrder = isNamed(resource.definition) ? "name" : undefined;

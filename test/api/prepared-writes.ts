@@ -3,11 +3,27 @@
 import { OperationSchema } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
+import { ofEachShape } from "../support/resource-shapes.ts";
+import { rounds } from "../support/rounds.ts";
 import type { SqlClient } from "../support/sql.ts";
 import type { Item, Workplace, WriteOptions } from "../support/workplace.ts";
 import { type Verb, type WrittenResource, maskOf, verbsOf, writtenResources } from "../support/written-resources.ts";
 
 export const cases = writtenResources.map((resource) => ({ name: resource.name, resource, verbs: verbsOf(resource) }));
+
+/**
+ * Returns the verbs of a resource that a test of a long table takes: one of them, by turns, and in `npm run soak` all. The options of
+ * writes are one implementation.
+ *
+ * @param turn another number for each test, so that each meets all verbs, and each resource of a table all tests.
+ */
+export function verbsInTurn({ type }: WrittenResource, verbs: readonly Verb[], turn: number): readonly Verb[] {
+  const first = ofEachShape(cases).findIndex(({ resource }) => resource.type === type) + turn;
+  return rounds(
+    verbs.filter((_, index) => index === first % verbs.length),
+    verbs,
+  );
+}
 
 export type Write = (options?: WriteOptions) => Promise<Item>;
 

@@ -71,8 +71,8 @@ test.each(Array.from({ length: rounds(1, 1_000) }, (_, index) => index))(
     const { api, org } = await open(purging);
     const history = createRandomHistory(api, org.path);
     const recorded: Answer[][] = [];
-    for (let step = 0; step < 24; step++) {
-      for (let write = 0; write < rounds(3, 1); write++) await history.write();
+    for (let step = 0; step < rounds(12, 24); step++) {
+      for (let write = 0; write < rounds(6, 1); write++) await history.write();
       const answers = await listAll(api, org.path, "");
       // A purge comes by itself, also between two answers.
       if (new Set(answers.map(({ revision }) => revision)).size !== 1) continue;

@@ -58,7 +58,7 @@ test("every resource with a state has the methods that change it", () => {
 
 type Answer = Item & { readonly deleteTime?: object; readonly purgeTime?: Parameters<typeof timestampDate>[0] };
 
-describe.each(overFirst(["REST", "gRPC"]))("over %s", (protocol) => {
+describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   const connect = (): Api => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(ofEachShape(cases))("$name", ({ resource, verbs }) => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const open = (): Promise<RollbackPlace> => openRollbackPlace(server);
 
-test.each(Array.from({ length: rounds(2, 300) }, (_, index) => index + 1))(
+test.each(Array.from({ length: rounds(1, 300) }, (_, index) => index + 1))(
   "after a rollback, lists and decisions are what they were, for a random history (%s)",
   async (seed) => {
     const { owner, org, head, lists, plan, rollback } = await open();

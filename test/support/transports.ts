@@ -11,7 +11,7 @@ export type Protocol = (typeof protocols)[number];
 
 /**
  * Returns the protocols of tests whose outcome does not depend on the protocol: the first of these in `npm test`, and all in
- * `npm run soak`. `test/access/every-method.test.ts` compares the answers of every method over all protocols.
+ * `npm run soak`. `test/access/every-method.test.ts` compares the answers of every method over gRPC and REST.
  */
 export function overFirst<Each extends Protocol>(all: readonly Each[]): readonly Each[] {
   return rounds(all.slice(0, 1), all);

@@ -2,10 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { AccessRequest_State } from "../../../gen/iam/v1alpha/access_request_pb.ts";
+import { createBeforeEnd } from "../../support/create-before-end.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type SharedServer, sharedServer } from "../../support/shared-server.ts";
 import { protocols, overFirst } from "../../support/transports.ts";
-import { inHours, inMs, openAccessScene } from "./access-scene.ts";
+import { inHours, openAccessScene } from "./access-scene.ts";
 
 const { PENDING, APPROVED, DECLINED, CANCELLED, EXPIRED, ENDED } = AccessRequest_State;
 
@@ -228,16 +229,17 @@ test("a check with validate_only decides nothing, a request id answers a repeat,
 });
 
 test("a request whose time is over is EXPIRED, and access whose time is over ENDED", async () => {
-  const { ask, person, sees, web, org } = await openAccessScene(server);
-  const [alice, owner] = [await person(), await person("/roles/owner")];
-  const [waits, granted] = [
-    await ask(alice, web, "/roles/viewer", inMs(4_000)),
-    await ask(alice, web, "/roles/viewer", inMs(4_000)),
-  ];
-  await owner.requests.approveAccessRequest({ path: granted.path });
+  const { created } = await createBeforeEnd(async (end) => {
+    const { ask, person, sees, web, org } = await openAccessScene(server);
+    const [alice, owner] = [await person(), await person("/roles/owner")];
+    const [waits, granted] = [await ask(alice, web, "/roles/viewer", end), await ask(alice, web, "/roles/viewer", end)];
+    await owner.requests.approveAccessRequest({ path: granted.path });
+    return { sees, org, alice, owner, waits, granted };
+  });
+  const { sees, org, alice, owner, waits, granted } = created;
   const stateOf = async (path: string) => (await alice.requests.getAccessRequest({ path })).state;
-  await expect.poll(() => stateOf(granted.path), { timeout: 20_000 }).toBe(ENDED);
-  await expect.poll(() => stateOf(waits.path), { timeout: 20_000 }).toBe(EXPIRED);
+  await expect.poll(() => stateOf(granted.path)).toBe(ENDED);
+  await expect.poll(() => stateOf(waits.path)).toBe(EXPIRED);
   expect(await sees(alice)).toBe(false);
   const ended = await alice.requests.getAccessRequest({ path: granted.path });
   expect(ended.endTime).toEqual(granted.expireTime);
