@@ -26,7 +26,7 @@ export function startLogVerifier() {
     /** Returns what the program prints. One call at a time. */
     async verify(args: readonly string[]): Promise<string> {
       child.stdin.write(`${JSON.stringify(args)}\n`);
-      const { value } = (await answers.next()) as IteratorResult<string, undefined>;
+      const { value } = await answers.next();
       return JSON.parse(required(value)) as string;
     },
     close: () => void child.stdin.end(),
