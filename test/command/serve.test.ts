@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import pg from "pg";
 import { readServerAddress } from "../../src/files/server-address.ts";
 import { createApi } from "../support/api.ts";
@@ -37,148 +37,171 @@ afterEach(async () => {
   running = undefined;
 });
 
-async function serve(folder: string, user: User | undefined, env: Record<string, string> = {}): Promise<Served> {
-  running = await serveTenantry({ cwd: folder, user, env: { HOME: folder, ...env } });
+async function serve(folder: string, env: Record<string, string>): Promise<Served> {
+  running = await serveTenantry({ cwd: folder, env: { HOME: folder, ...env } });
   return running;
 }
 
 const operatorApi = (folder: string, url: string) =>
   createApi("Connect", url, readFileSync(join(folder, "data/operator-key"), "utf8").trim());
 
-async function privateFolder(user: User | undefined, options = { withCluster: true }): Promise<string> {
-  const { folder, remove } = await makePrivateFolder(user, options);
+async function privateFolder(): Promise<string> {
+  const { folder, remove } = await makePrivateFolder(undefined, { withCluster: true });
   onTestFinished(remove);
   return folder;
 }
 
+/** A service in a folder of its own, which the tests of a group use one after the other. */
+function useService(user: User | undefined, options: { readonly withCluster: boolean }) {
+  let folder: string;
+  let remove: () => Promise<void>;
+  let served: Served;
+  const start = async (): Promise<Served> => {
+    served = await serveTenantry({ cwd: folder, user, env: { HOME: folder } });
+    return served;
+  };
+  beforeAll(async () => {
+    ({ folder, remove } = await makePrivateFolder(user, options));
+    await start();
+  });
+  afterAll(async () => {
+    await served.signal("SIGTERM");
+    await remove();
+  });
+  return { start, served: () => served, folder: () => folder, api: () => operatorApi(folder, served.url) };
+}
+
 describe.each(users)("as %s, in a private home directory", (_name, user, deaths) => {
+  // A new cluster of the user who runs the tests is what all tests begin with.
+  const { start, served, folder, api } = useService(user, { withCluster: user === undefined });
+
   test("acknowledged writes survive when the service, its database or both are killed", async () => {
-    const folder = await privateFolder(user, { withCluster: false });
-    const { url } = await serve(folder, user);
-    await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
+    await api().orgs.createOrg({ org: { name: "acme" } });
 
     for (const victims of deaths) {
-      const { pid } = running as Served;
-      if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
-      if (victims.includes("service")) await running?.signal("SIGKILL");
-      else await running?.signal("SIGTERM");
+      const { pid } = served();
+      if (victims.includes("database")) process.kill(databasePid(folder()), "SIGKILL");
+      if (victims.includes("service")) await served().signal("SIGKILL");
+      else await served().signal("SIGTERM");
       expect(() => process.kill(pid, 0)).toThrow();
-      const next = await serve(folder, user);
-      const api = operatorApi(folder, next.url);
-      const { orgs } = await api.orgs.listOrgs({});
+      await start();
+      const { orgs } = await api().orgs.listOrgs({});
       expect(orgs.map((org) => org.name)).toContain("acme");
-      await api.projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
+      await api().projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
     }
-    const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
-      parentPath: "orgs/acme",
-    });
+    const { projects } = await api().projects.listProjects({ parentPath: "orgs/acme" });
     expect(projects.map((project) => project.name)).toEqual(deaths.map((victims) => `after-${victims.join("-")}`));
   });
 
   test("the service restarts its database when that dies", async () => {
-    const folder = await privateFolder(user);
-    const { url } = await serve(folder, user);
-    const api = operatorApi(folder, url);
-    const killed = databasePid(folder);
+    const killed = databasePid(folder());
     process.kill(killed, "SIGKILL");
     // What the server has started may answer until it learns that it is gone.
-    await expect.poll(() => databasePid(folder)).not.toBe(killed);
+    await expect.poll(() => databasePid(folder())).not.toBe(killed);
     const requestId = randomUUID();
     const create = () =>
-      api.orgs.createOrg({ org: { name: "acme" }, requestId }).then(
-        () => "answers",
-        () => "does not",
-      );
+      api()
+        .orgs.createOrg({ org: { name: "initech" }, requestId })
+        .then(
+          () => "answers",
+          () => "does not",
+        );
     await expect.poll(create).toBe("answers");
   });
 });
 
-test("only the owner can read the file of the operator's key, and a lost key can be replaced", async () => {
-  const folder = await privateFolder(undefined);
-  const file = join(folder, "data/operator-key");
-  await serve(folder, undefined);
-  expect(execFileSync("stat", ["-c", "%a", file], { encoding: "utf8" }).trim()).toBe("600");
-  const lost = readFileSync(file, "utf8");
-  await running?.signal("SIGTERM");
-  running = undefined;
-  const renewed = await runTenantry(["operator-key"], { cwd: folder });
-  expect(renewed).toMatchObject({ code: 0, stdout: "The operator's new API key is in data/operator-key\n" });
-  expect(readFileSync(file, "utf8")).not.toBe(lost);
-  const { url } = await serve(folder, undefined);
-  await operatorApi(folder, url).orgs.listOrgs({});
-});
+describe("in the directory of a service", () => {
+  const { start, served, folder, api } = useService(undefined, { withCluster: true });
+  const run = (...args: string[]) => runTenantry(args, { cwd: folder() });
+  const modeOf = (file: string): string => execFileSync("stat", ["-c", "%a", file], { encoding: "utf8" }).trim();
+  const pidFile = () => join(folder(), "data/postgres/cluster/postmaster.pid");
 
-test("commands of the operator use the embedded database of the service that runs", async () => {
-  const folder = await privateFolder(undefined);
-  const { url } = await serve(folder, undefined);
-  const keyFile = join(folder, "data/operator-key");
-  const key = readFileSync(keyFile, "utf8");
-  expect(await runTenantry(["operator-key"], { cwd: folder })).toMatchObject({ code: 0, stderr: "" });
-  const link = await runTenantry(["sign-in-link"], { cwd: folder });
-  expect(link).toMatchObject({
-    code: 0,
-    stderr: "The link with which the operator signs in is in data/sign-in-link\n",
+  test("commands of the operator use its embedded database while it runs", async () => {
+    const keyFile = join(folder(), "data/operator-key");
+    expect(modeOf(keyFile)).toBe("600");
+    const key = readFileSync(keyFile, "utf8");
+    expect(await run("operator-key")).toMatchObject({ code: 0, stderr: "" });
+    expect(await run("sign-in-link")).toMatchObject({
+      code: 0,
+      stderr: "The link with which the operator signs in is in data/sign-in-link\n",
+    });
+    expect(await run("migrate")).toMatchObject({ code: 0, stdout: "Nothing to migrate.\n" });
+    expect(readFileSync(keyFile, "utf8")).not.toBe(key);
+    await api().orgs.listOrgs({});
   });
-  expect(await runTenantry(["migrate"], { cwd: folder })).toMatchObject({ code: 0, stdout: "Nothing to migrate.\n" });
-  expect(readFileSync(keyFile, "utf8")).not.toBe(key);
-  await operatorApi(folder, url).orgs.listOrgs({});
-});
 
-test("commands in the directory of a service find it at any port, while it runs", async () => {
-  const folder = await privateFolder(undefined);
-  const { url } = await serve(folder, undefined);
-  const file = join(folder, "data/server-address");
-  const whoami = await runTenantry(["whoami", "--output", "json"], { cwd: folder });
-  expect([whoami.code, JSON.parse(whoami.stdout)]).toMatchObject([
-    0,
-    { member: { path: expect.any(String) as string } },
-  ]);
-  const organisation = join(import.meta.dirname, "../../examples/acme.yaml");
-  const imported = await runTenantry(["import", organisation], { cwd: folder });
-  expect(imported.code).toBe(0);
-  // A flag that names it is as good, and one that names another port is not.
-  const named = ["list", "orgs", "--output", "name", "--server"];
-  expect(await runTenantry([...named, url], { cwd: folder })).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("acme"),
+  test("a second server exits and names the process that uses it", async () => {
+    const second = await runTenantry(["serve"], { cwd: folder(), env: { PORT: "0" } });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(String(served().pid));
   });
-  const other = await runTenantry([...named, "http://127.0.0.1:1"], { cwd: folder });
-  expect(other).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("nobody is signed in at http://127.0.0.1:1"),
+
+  test("commands find it at any port, while it runs", async () => {
+    const data = join(folder(), "data");
+    const file = join(data, "server-address");
+    const whoami = await run("whoami", "--output", "json");
+    expect([whoami.code, JSON.parse(whoami.stdout)]).toMatchObject([
+      0,
+      { member: { path: expect.any(String) as string } },
+    ]);
+    const organisation = join(import.meta.dirname, "../../examples/acme.yaml");
+    expect((await run("import", organisation)).code).toBe(0);
+    // A flag that names it is as good, and one that names another port is not.
+    const named = ["list", "orgs", "--output", "name", "--server"];
+    expect(await run(...named, served().url)).toMatchObject({ code: 0, stdout: expect.stringContaining("acme") });
+    expect(await run(...named, "http://127.0.0.1:1")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("nobody is signed in at http://127.0.0.1:1"),
+    });
+    expect(modeOf(file)).toBe("600");
+    await served().signal("SIGKILL");
+    expect(existsSync(file)).toBe(true);
+    expect(await readServerAddress(data)).toBeUndefined();
+    const { url } = await start();
+    expect(await readServerAddress(data)).toBe(url);
   });
-  expect(execFileSync("stat", ["-c", "%a", file], { encoding: "utf8" }).trim()).toBe("600");
-  await running?.signal("SIGKILL");
-  expect(existsSync(file)).toBe(true);
-  expect(await readServerAddress(join(folder, "data"))).toBeUndefined();
-  const next = await serve(folder, undefined);
-  expect(await readServerAddress(join(folder, "data"))).toBe(next.url);
-  await running?.signal("SIGTERM");
-  running = undefined;
-  expect(existsSync(file)).toBe(false);
-});
 
-test("a second server on the same data directory exits and names the process that uses it", async () => {
-  const folder = await privateFolder(undefined);
-  const { pid } = await serve(folder, undefined);
-  const second = await runTenantry(["serve"], { cwd: folder, env: { PORT: "0" } });
-  expect(second.code).toBe(1);
-  expect(second.stderr).toContain(String(pid));
-});
+  test("SIGHUP, from a terminal that has gone, stops it and its database", async () => {
+    expect(existsSync(pidFile())).toBe(true);
+    expect(await served().signal("SIGHUP")).toBe(0);
+    expect(existsSync(pidFile())).toBe(false);
+    expect(existsSync(join(folder(), "data/server-address"))).toBe(false);
+  });
 
-test("SIGHUP, from a terminal that has gone, stops the service and its database", async () => {
-  const folder = await privateFolder(undefined);
-  await serve(folder, undefined);
-  expect(existsSync(join(folder, "data/postgres/cluster/postmaster.pid"))).toBe(true);
-  expect(await running?.signal("SIGHUP")).toBe(0);
-  expect(existsSync(join(folder, "data/postgres/cluster/postmaster.pid"))).toBe(false);
+  test("a lost key of the operator is replaced, and a service without the secret key of the others starts once that is forgotten", async () => {
+    const keyFile = join(folder(), "data/operator-key");
+    const lost = readFileSync(keyFile, "utf8");
+    expect(await run("operator-key")).toMatchObject({
+      code: 0,
+      stdout: "The operator's new API key is in data/operator-key\n",
+    });
+    expect(readFileSync(keyFile, "utf8")).not.toBe(lost);
+    rmSync(join(folder(), "data/secret-keys"));
+    const { code, stderr } = await runTenantry(["serve"], { cwd: folder(), env: { PORT: "0" } });
+    expect(code).toBe(1);
+    const [, key = ""] =
+      /^data\/secret-keys lacks the secret key ([0-9a-f]{16}), with which servers/.exec(stderr) ?? [];
+    expect(stderr).toContain(`"tenantry forget-secret-key ${key}"`);
+    expect(await run("forget-secret-key", "0")).toMatchObject({
+      code: 1,
+      stderr: `no signing key in the database is encrypted with a secret key 0; there are some with ${key}\n`,
+    });
+    const [, own = ""] = /; it has ([0-9a-f]{16})\. /.exec(stderr) ?? [];
+    expect(await run("forget-secret-key", own)).toMatchObject({
+      code: 1,
+      stderr: `the secret key ${own} is in data/secret-keys, so it is not lost; to replace it, see docs/operating.md\n`,
+    });
+    expect(await run("forget-secret-key", key)).toMatchObject({ code: 0, stderr: "" });
+    await start();
+    await api().orgs.listOrgs({});
+  });
 });
 
 test("SIGTERM lets requests in flight end", async () => {
-  const folder = await privateFolder(undefined);
+  const folder = await privateFolder();
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const { url } = await serve(folder, undefined, { DATABASE_URL: database.url });
+  const { url } = await serve(folder, { DATABASE_URL: database.url });
   const api = operatorApi(folder, url);
   const locker = new pg.Client({ connectionString: database.url });
   // A separate connection, because within a transaction pg_stat_activity does not change.
@@ -201,11 +224,11 @@ test("SIGTERM lets requests in flight end", async () => {
 });
 
 test("after SIGTERM the server is not ready immediately, serves for a while, and then stops", async () => {
-  const folder = await privateFolder(undefined);
+  const folder = await privateFolder();
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const env = { DATABASE_URL: database.url, TENANTRY_SHUTDOWN_DELAY_MS: "10000" };
-  const { url } = await serve(folder, undefined, env);
+  const { url } = await serve(folder, env);
   const api = operatorApi(folder, url);
   const readiness = async () => (await fetch(`${url}/readyz`)).status;
   expect(await readiness()).toBe(200);
@@ -249,32 +272,8 @@ test("a collector that does not answer does not keep a service that has stopped"
   expect(waiting.output.stdout).toContain('"msg":"stopped"');
 });
 
-test("a service without the secret key of the others does not start, and starts once that is forgotten", async () => {
-  const folder = await privateFolder(undefined);
-  await serve(folder, undefined);
-  await running?.signal("SIGTERM");
-  running = undefined;
-  rmSync(join(folder, "data/secret-keys"));
-  const { code, stderr } = await runTenantry(["serve"], { cwd: folder, env: { PORT: "0" } });
-  expect(code).toBe(1);
-  const [, key = ""] = /^data\/secret-keys lacks the secret key ([0-9a-f]{16}), with which servers/.exec(stderr) ?? [];
-  expect(stderr).toContain(`"tenantry forget-secret-key ${key}"`);
-  expect(await runTenantry(["forget-secret-key", "0"], { cwd: folder })).toMatchObject({
-    code: 1,
-    stderr: `no signing key in the database is encrypted with a secret key 0; there are some with ${key}\n`,
-  });
-  const [, own = ""] = /; it has ([0-9a-f]{16})\. /.exec(stderr) ?? [];
-  expect(await runTenantry(["forget-secret-key", own], { cwd: folder })).toMatchObject({
-    code: 1,
-    stderr: `the secret key ${own} is in data/secret-keys, so it is not lost; to replace it, see docs/operating.md\n`,
-  });
-  expect(await runTenantry(["forget-secret-key", key], { cwd: folder })).toMatchObject({ code: 0, stderr: "" });
-  const { url } = await serve(folder, undefined);
-  await operatorApi(folder, url).orgs.listOrgs({});
-});
-
 test("stopping npm start stops the service", async () => {
-  const folder = await privateFolder(undefined);
+  const folder = await privateFolder();
   const npm = spawn("npm", ["start"], {
     cwd: join(import.meta.dirname, "../.."),
     env: { ...process.env, PORT: "0", TENANTRY_DATA: join(folder, "data"), TENANTRY_SHUTDOWN_DELAY_MS: "0" },
@@ -320,7 +319,7 @@ describe("reports an error", () => {
     onTestFinished(() => void taken.close());
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as { port: number };
-    const folder = await privateFolder(undefined);
+    const folder = await privateFolder();
     const { code, stderr } = await runTenantry(["serve"], { cwd: folder, env: { PORT: String(port) } });
     expect(code).toBe(1);
     expect(stderr).toContain(String(port));

@@ -79,54 +79,6 @@ describe.skipIf(!hasDebianPostgres)("with the roles of docs/operating.md", () =>
   });
   afterAll(() => place.stop());
 
-  test("a role that may not read and write all tables is refused, with the statements that let it", async () => {
-    const { run, urls } = place;
-    await run(owner, `alter default privileges in schema public revoke delete on tables from ${runtime}`);
-    const error: unknown = await startTestServer(urls).then(
-      (server) => server.close(),
-      (reason: unknown) => reason,
-    );
-    expect(error).toMatchObject({
-      message: expect.stringMatching(
-        /^the role tenantry of DATABASE_URL may not read and write access_events, .* and \d+ other tables; as tenantry_owner, run: /,
-      ),
-    });
-    await run(owner, (error as Error).message.split("run: ")[1] ?? "");
-    const server = await startTestServer(urls);
-    await server.close();
-    expect(problemsOf(server)).toEqual([]);
-  });
-
-  test("a restore looks at the rights of both roles before it loads anything", async () => {
-    const { run, urls } = place;
-    const file = join(place.folder, "service.dump");
-    const env = { DATABASE_URL: urls.databaseUrl, TENANTRY_MIGRATION_DATABASE_URL: urls.migrationDatabaseUrl };
-    const data = { TENANTRY_DATA: join(place.folder, "data") };
-    await (await startTestServer(urls)).close();
-    await runTenantry(["dump", file], { env: { ...env, ...data } });
-    await run("postgres", `create database restored owner ${owner}`, "postgres");
-    await run("postgres", readStatements()[1], "restored");
-    const at = (url: string): string => url.replace(/tenantry$/, "restored");
-    const restored = {
-      DATABASE_URL: at(urls.databaseUrl),
-      TENANTRY_MIGRATION_DATABASE_URL: at(urls.migrationDatabaseUrl),
-      ...data,
-    };
-    const restore = (settings: Record<string, string>) =>
-      runTenantry(["restore", file, "--other-secret-keys"], { env: settings });
-    const tables = () => run(owner, "select from pg_tables where schemaname = 'public'", "restored");
-
-    const ofRuntime = { DATABASE_URL: restored.DATABASE_URL, ...data };
-    expect((await restore(ofRuntime)).stderr).toContain("the role tenantry may create no tables in the schema public");
-    await run(owner, `alter default privileges in schema public revoke update on tables from ${runtime}`, "restored");
-    const { stderr: refused } = await restore(restored);
-    expect(refused).toContain("the role tenantry of DATABASE_URL may not read and write access_events");
-    expect(await tables()).toEqual([]);
-    await run(owner, /run: (.*)/.exec(refused)?.[1] ?? "", "restored");
-    expect((await restore(restored)).code).toBe(0);
-    expect(await tables()).not.toEqual([]);
-  });
-
   test("a server migrates and keeps partitions as the owner, and serves with a role that may not change the schema", async () => {
     const { run, urls } = place;
     const start = async (): Promise<TestServer> => {
@@ -134,9 +86,6 @@ describe.skipIf(!hasDebianPostgres)("with the roles of docs/operating.md", () =>
       onTestFinished(() => server.close());
       return server;
     };
-    await run("postgres", "drop database tenantry with (force)", "postgres");
-    await run("postgres", `create database tenantry owner ${owner}`, "postgres");
-    await run("postgres", readStatements()[1]);
     const server = await start();
     const api = createApi("gRPC", server.url, server.operatorKey);
     const org = await api.orgs.createOrg({ org: { name: "acme" } });
@@ -161,6 +110,54 @@ describe.skipIf(!hasDebianPostgres)("with the roles of docs/operating.md", () =>
 
     const env = { DATABASE_URL: urls.databaseUrl, TENANTRY_MIGRATION_DATABASE_URL: urls.migrationDatabaseUrl };
     expect((await runTenantry(["migrate"], { env })).stdout).toBe("Nothing to migrate.\n");
+  });
+
+  test("a role that may not read and write all tables is refused, with the statements that let it", async () => {
+    const { run, urls } = place;
+    await run(owner, `revoke delete on all tables in schema public from ${runtime}`);
+    const error: unknown = await startTestServer({ ...urls, issuer }).then(
+      (server) => server.close(),
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /^the role tenantry of DATABASE_URL may not read and write access_events, .* and \d+ other tables; as tenantry_owner, run: /,
+      ),
+    });
+    await run(owner, (error as Error).message.split("run: ")[1] ?? "");
+    const server = await startTestServer({ ...urls, issuer });
+    await server.close();
+    expect(problemsOf(server)).toEqual([]);
+  });
+
+  test("a restore looks at the rights of both roles before it loads anything", async () => {
+    const { run, urls } = place;
+    const file = join(place.folder, "service.dump");
+    const env = { DATABASE_URL: urls.databaseUrl, TENANTRY_MIGRATION_DATABASE_URL: urls.migrationDatabaseUrl };
+    const data = { TENANTRY_DATA: join(place.folder, "data") };
+    await (await startTestServer({ ...urls, issuer })).close();
+    await runTenantry(["dump", file], { env: { ...env, ...data } });
+    await run("postgres", `create database restored owner ${owner}`, "postgres");
+    await run("postgres", readStatements()[1], "restored");
+    const at = (url: string): string => url.replace(/tenantry$/, "restored");
+    const restored = {
+      DATABASE_URL: at(urls.databaseUrl),
+      TENANTRY_MIGRATION_DATABASE_URL: at(urls.migrationDatabaseUrl),
+      ...data,
+    };
+    const restore = (settings: Record<string, string>) =>
+      runTenantry(["restore", file, "--other-secret-keys"], { env: settings });
+    const tables = () => run(owner, "select from pg_tables where schemaname = 'public'", "restored");
+
+    const ofRuntime = { DATABASE_URL: restored.DATABASE_URL, ...data };
+    expect((await restore(ofRuntime)).stderr).toContain("the role tenantry may create no tables in the schema public");
+    await run(owner, `alter default privileges in schema public revoke update on tables from ${runtime}`, "restored");
+    const { stderr: refused } = await restore(restored);
+    expect(refused).toContain("the role tenantry of DATABASE_URL may not read and write access_events");
+    expect(await tables()).toEqual([]);
+    await run(owner, /run: (.*)/.exec(refused)?.[1] ?? "", "restored");
+    expect((await restore(restored)).code).toBe(0);
+    expect(await tables()).not.toEqual([]);
   });
 });
 

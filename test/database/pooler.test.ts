@@ -38,19 +38,21 @@ test.for(modes)(
     );
     await Promise.all(
       orgs.flatMap(({ path: parentPath }) =>
-        Array.from({ length: 20 }, async (_, index) => {
+        Array.from({ length: 12 }, async (_, index) => {
           const member = await writer.members.createMember({ parentPath, member: { name: `member-${index}` } });
           expect(await reader.members.getMember({ path: member.path })).toEqual(member);
         }),
       ),
     );
     for (const { path: parentPath } of orgs) {
-      const list = { parentPath, filter: 'name = "member-1*"', orderBy: "name desc", pageSize: 5 };
+      const list = { parentPath, filter: 'name = "member-1*"', orderBy: "name desc", pageSize: 2 };
       const first = await reader.members.listMembers(list);
       const second = await reader.members.listMembers({ ...list, pageToken: first.nextPageToken });
-      expect([...first.members, ...second.members].map(({ name }) => name)).toEqual(
-        ["member-19", "18", "17", "16", "15", "14", "13", "12", "11", "10"].map((end) => `member-${end.slice(-2)}`),
-      );
+      expect([...first.members, ...second.members].map(({ name }) => name)).toEqual([
+        "member-11",
+        "member-10",
+        "member-1",
+      ]);
     }
     await useEverything(writer, reader, orgs[0]?.path ?? "");
     expect(

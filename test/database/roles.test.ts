@@ -2,14 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import pg from "pg";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { openForMigration } from "../../src/database/database.ts";
 import { migrations } from "../../src/database/migrations/all.ts";
 import { type Migrated, migrate } from "../../src/database/migrate.ts";
 import { databaseUrl } from "../support/database-url.ts";
 import { createApi } from "../support/api.ts";
 import { runTenantry } from "../support/command.ts";
-import { createTestDatabase } from "../support/test-database.ts";
+import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 /** A database whose tables belong to one role, and whose rows another may read and write. */
@@ -23,35 +23,46 @@ interface RolesDatabase {
   migrateAs(role: "owner" | "runtime", all?: typeof migrations): Promise<Migrated>;
 }
 
-async function createRolesDatabase(): Promise<RolesDatabase> {
-  const { url, drop } = await createTestDatabase({ empty: true });
+const suffix = randomBytes(4).toString("hex");
+const names = { owner: `test_owner_${suffix}`, runtime: `test_runtime_${suffix}` };
+
+/** A database that the owner has migrated, which the others copy. */
+let migrated: TestDatabase;
+beforeAll(async () => {
+  migrated = await createTestDatabase({ empty: true });
+  // As in docs/operating.md.
+  await run(migrated.url, [
+    `create role ${names.owner}`,
+    `create role ${names.runtime}`,
+    `alter default privileges for role ${names.owner} in schema public
+      grant select, insert, update, delete on tables to ${names.runtime}`,
+  ]);
+  const { migrateAs } = await ownDatabase(migrated.url);
+  await migrateAs("owner");
+});
+afterAll(async () => {
+  await migrated.drop();
+  const server = databaseUrl(inject("serverUrl"), "postgres");
+  await run(server, [`drop role ${names.runtime}`, `drop role ${names.owner}`]);
+});
+
+async function run(at: string, statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: at });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes a database that of the owner. */
+async function ownDatabase(url: string): Promise<RolesDatabase> {
   const database = new URL(url).pathname.slice(1);
-  const suffix = randomBytes(4).toString("hex");
-  const names = { owner: `test_owner_${suffix}`, runtime: `test_runtime_${suffix}` };
-  const run = async (at: string, statements: readonly string[]): Promise<void> => {
-    const client = new pg.Client({ connectionString: at });
-    await client.connect();
-    try {
-      for (const statement of statements) await client.query(statement);
-    } finally {
-      await client.end();
-    }
-  };
   const administer = (...statements: string[]): Promise<void> => run(url, ["set role none", ...statements]);
   const become = (role: "owner" | "runtime"): Promise<void> =>
     administer(`alter database ${database} set role to ${names[role]}`);
-  onTestFinished(async () => {
-    await drop();
-    await run(databaseUrl(inject("serverUrl"), "postgres"), [`drop role ${names.runtime}`, `drop role ${names.owner}`]);
-  });
-  // As in docs/operating.md.
-  await administer(
-    `create role ${names.owner}`,
-    `create role ${names.runtime}`,
-    `alter database ${database} owner to ${names.owner}`,
-    `alter default privileges for role ${names.owner} in schema public
-      grant select, insert, update, delete on tables to ${names.runtime}`,
-  );
+  await administer(`alter database ${database} owner to ${names.owner}`);
   return {
     url,
     runtime: names.runtime,
@@ -69,6 +80,13 @@ async function createRolesDatabase(): Promise<RolesDatabase> {
   };
 }
 
+/** Creates a database for a single test; migrated, unless `empty`. */
+async function createRolesDatabase({ empty = false } = {}): Promise<RolesDatabase> {
+  const { url, drop } = await createTestDatabase(empty ? { empty } : { copyOf: migrated.url });
+  onTestFinished(drop);
+  return ownDatabase(url);
+}
+
 async function start(url: string): Promise<TestServer> {
   const server = await startTestServer({ databaseUrl: url, purgeIntervalMs: 100, changeLogDays: 31 });
   onTestFinished(() => server.close());
@@ -79,8 +97,7 @@ const problemsOf = ({ logLines }: TestServer): unknown[] =>
   logLines.map((line) => JSON.parse(line) as { level: number; msg: string }).filter(({ level }) => level >= 50);
 
 test("a server without rights on the schema serves, goes on when months pass, and says when a migration is needed", async () => {
-  const { url, administer, become, migrateAs } = await createRolesDatabase();
-  await migrateAs("owner");
+  const { url, administer, become } = await createRolesDatabase();
   await become("runtime");
   const server = await start(url);
   const api = createApi("gRPC", server.url, server.operatorKey);
@@ -112,11 +129,11 @@ test("a server without rights on the schema serves, goes on when months pass, an
 });
 
 test("a server without rights on the schema that has to migrate says what to do", async () => {
-  const { url, runtime, migrateAs } = await createRolesDatabase();
-  await expect(migrateAs("runtime")).rejects.toThrow(
+  const { runtime, ...empty } = await createRolesDatabase({ empty: true });
+  await expect(empty.migrateAs("runtime")).rejects.toThrow(
     `the database could not be migrated: 0001-resources failed, and was rolled back: the role ${runtime} may not change the schema. Set TENANTRY_MIGRATION_DATABASE_URL to the role that owns the tables, or run "tenantry migrate" with it, then start again`,
   );
-  await migrateAs("owner");
+  const { url, migrateAs } = await createRolesDatabase();
   const next = { up: async (): Promise<void> => {} };
   await migrateAs("owner", { ...migrations, "9000-next": next });
   expect(await migrateAs("runtime")).toEqual({ applied: [], newer: ["9000-next"] });
@@ -125,7 +142,6 @@ test("a server without rights on the schema that has to migrate says what to do"
 
 test("a server whose role cannot read what a migration has created says which rights it needs", async () => {
   const { runtime, administer, migrateAs } = await createRolesDatabase();
-  await migrateAs("owner");
   await administer(`revoke select on migrations from ${runtime}`);
   await expect(migrateAs("runtime")).rejects.toThrow(
     `the role ${runtime} may not read all tables: grant it select, insert, update and delete on all tables, and by default on those that the role which migrates creates`,
@@ -133,8 +149,7 @@ test("a server whose role cannot read what a migration has created says which ri
 });
 
 test("a server whose role may not ask for the timeline writes entries without one", async () => {
-  const { url, administer, become, migrateAs } = await createRolesDatabase();
-  await migrateAs("owner");
+  const { url, administer, become } = await createRolesDatabase();
   await administer("revoke execute on function pg_walfile_name(pg_lsn) from public");
   await become("runtime");
   const server = await start(url);

@@ -1,10 +1,17 @@
 import { globSync } from "node:fs";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
-import { blocksOf, commandsOf, errorsIn, hasCurl, root, runPage } from "./run-page.ts";
+import { type Prepared, blocksOf, commandsOf, errorsIn, hasCurl, preparePages, root, runPage } from "./run-page.ts";
 
-test.skipIf(!hasCurl())("the commands of the README return what it shows", async () => {
-  const answers = await runPage("README.md");
+const canRun = hasCurl();
+let prepared: Prepared | undefined;
+beforeAll(async () => {
+  if (canRun) prepared = await preparePages();
+});
+afterAll(() => prepared?.close());
+
+test.skipIf(!canRun)("the commands of the README return what it shows", async () => {
+  const answers = await runPage("README.md", required(prepared));
   for (const [index, { text, shown }] of commandsOf("README.md").entries()) {
     const answer = required(answers[index]);
     const errors = errorsIn(answer);
@@ -29,8 +36,8 @@ const pages = globSync("docs/*.md", { cwd: root });
 /** docs/clients.md needs the toolchains of other languages: `npm run clients` runs its commands. */
 const withCommands = pages.filter((page) => page !== "docs/clients.md" && commandsOf(page).length > 0);
 
-test.skipIf(!hasCurl()).each(withCommands)("the commands of %s work, in their order", async (page) => {
-  const answers = await runPage(page);
+test.skipIf(!canRun).each(withCommands)("the commands of %s work, in their order", async (page) => {
+  const answers = await runPage(page, required(prepared));
   const commands = commandsOf(page);
   expect(answers).toHaveLength(commands.length);
   for (const [index, { text }] of commands.entries()) {

@@ -7,8 +7,11 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { runTenantry } from "../support/command.ts";
+import { importInto } from "../cli/support/import-into.ts";
+import { expectNoDrift } from "../support/expect-no-drift.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 import { issuer, startTestServer } from "../support/test-server.ts";
+import { writeSecretKeys } from "../support/write-secret-keys.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 
@@ -39,16 +42,46 @@ export function commandsOf(page: string): { readonly text: string; readonly show
 /** A line before the answers of each block. */
 const mark = "== block";
 
-/** Returns the answers of each block of commands. */
-export async function runPage(page: string): Promise<string[]> {
-  const server = await startTestServer({ issuer, webhookNetworks: ["127.0.0.1/32"] });
+/** What a page begins with: a database that has the organisation of the README, and the keys to it. */
+export interface Prepared {
+  readonly databaseUrl: string;
+  readonly secretKeysFile: string;
+  readonly operatorKey: string;
+  close(): Promise<void>;
+}
+
+/** Imports the organisation once, for all pages. */
+export async function preparePages(): Promise<Prepared> {
+  const database = await createTestDatabase();
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-pages-"));
+  const secretKeysFile = await writeSecretKeys(directory);
+  const settings = { databaseUrl: database.url, secretKeysFile, issuer };
+  const server = await startTestServer(settings);
+  const { operatorKey } = server;
+  await importInto(server, join(root, "examples/acme.yaml"));
+  await server.close();
+  return {
+    ...settings,
+    operatorKey,
+    async close() {
+      await database.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Returns the answers of each block of commands, which have a service for themselves. */
+export async function runPage(page: string, { databaseUrl, secretKeysFile, operatorKey }: Prepared): Promise<string[]> {
+  const database = await createTestDatabase({ copyOf: databaseUrl });
+  onTestFinished(() => expectNoDrift(database.url).finally(() => database.drop()));
+  const settings = { databaseUrl: database.url, secretKeysFile, issuer };
+  const server = await startTestServer({ ...settings, webhookNetworks: ["127.0.0.1/32"] });
   onTestFinished(() => server.close());
   const directory = await mkdtemp(join(tmpdir(), "tenantry-page-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   await mkdir(join(directory, "data"));
-  await writeFile(join(directory, "data/operator-key"), `${server.operatorKey}\n`);
-  const env = { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey };
-  expect(await runTenantry(["import", join(root, "examples/acme.yaml")], { env })).toMatchObject({ code: 0 });
+  await writeFile(join(directory, "data/operator-key"), `${operatorKey}\n`);
+  const env = { TENANTRY_URL: server.url, TENANTRY_API_KEY: operatorKey };
 
   const script = [
     // Each answer is in a line of its own.

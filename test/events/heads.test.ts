@@ -1,9 +1,7 @@
 // Tests the signed ends of logs: where they are shown, to whom, and what a check of an export finds with them.
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { type JSONWebKeySet, decodeJwt, decodeProtectedHeader } from "jose";
@@ -19,10 +17,12 @@ import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport, overFirst, protocols } from "../support/transports.ts";
+import { startLogVerifier } from "./log-verifier.ts";
 
 let server: SharedServer;
 let folder: string;
 let keysFile: string;
+let verifier: ReturnType<typeof startLogVerifier>;
 let keys: JSONWebKeySet;
 beforeAll(async () => {
   server = await sharedServer();
@@ -30,8 +30,12 @@ beforeAll(async () => {
   keysFile = join(folder, "keys.json");
   keys = (await (await fetch(`${server.url}/.well-known/log-keys.json`)).json()) as JSONWebKeySet;
   await writeFile(keysFile, JSON.stringify(keys));
+  verifier = startLogVerifier();
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  verifier.close();
+  await rm(folder, { recursive: true });
+});
 
 /** Checks lines with both programs. Returns what each has printed, and its number of faults. */
 async function check(lines: readonly object[], heads: readonly string[] = []) {
@@ -39,15 +43,12 @@ async function check(lines: readonly object[], heads: readonly string[] = []) {
   await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const printed: string[] = [];
   const { faults } = await verifyFile(file, { keys: keysFile, head: heads }, (line) => printed.push(line));
-  const program = join(import.meta.dirname, "../../examples/log/verify.py");
-  const args = [program, file, "--keys", keysFile, ...heads.flatMap((head) => ["--head", head])];
-  const run = promisify(execFile)("python3", args);
-  const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
+  const python = await verifier.verify([file, "--keys", keysFile, ...heads.flatMap((head) => ["--head", head])]);
   return {
     faults,
     printed: printed.join("\n"),
-    python: stdout,
-    pythonFaults: Number(/(\d+) faults$/m.exec(stdout)?.[1]),
+    python,
+    pythonFaults: Number(/(\d+) faults$/m.exec(python)?.[1]),
   };
 }
 

@@ -5,7 +5,7 @@
 export const filesOn15: readonly string[] = [
   "test/api/checks-away.test.ts",
   "test/changes/*.test.ts",
-  "test/database/!(silent-connections).test.ts",
+  "test/database/!(silent-connections|migration-role).test.ts",
   "test/filters/keyset.test.ts",
   "test/filters/to-sql*.test.ts",
   "test/standard-methods/*.test.ts",
@@ -35,7 +35,6 @@ export const filesOn15: readonly string[] = [
   "test/events/deliveries/customer-logs.test.ts",
   "test/events/deliveries/due.test.ts",
   "test/events/erase-member.test.ts",
-  "test/events/large-revisions.test.ts",
   "test/events/list-then-watch.test.ts",
   "test/events/owner-paths.test.ts",
   "test/events/signals/inactive-orgs.test.ts",

@@ -9,12 +9,19 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a separate database on the server of the tests; migrated, unless `empty`. */
-export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
+/**
+ * Creates a separate database on the server of the tests; migrated, unless `empty`.
+ *
+ * @param options.copyOf the URL of another database to copy, to which nobody is connected.
+ */
+export async function createTestDatabase(
+  options: { readonly empty?: boolean; readonly copyOf?: string } = {},
+): Promise<TestDatabase> {
   const name = `${inject("databasePrefix")}${randomBytes(6).toString("hex")}`;
   // Copying files takes half of the processor time of writing them to the log, but makes a server whose files are on disks wait.
   const strategy = inject("migratedCluster") === "" ? "" : "strategy file_copy";
-  await administer(`create database ${name} template ${empty ? "template0" : templateDatabase} ${strategy}`);
+  const migrated = options.copyOf === undefined ? templateDatabase : new URL(options.copyOf).pathname.slice(1);
+  await administer(`create database ${name} template ${options.empty === true ? "template0" : migrated} ${strategy}`);
   return {
     url: databaseUrl(inject("serverUrl"), name),
     drop: () => administer(`drop database if exists ${name} with (force)`),

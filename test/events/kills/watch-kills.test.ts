@@ -20,9 +20,9 @@ import { type Watch, isSynced, watchLog } from "../../support/watch-log.ts";
 import { writeSecretKeys } from "../../support/write-secret-keys.ts";
 
 const parentPath = "orgs/acme";
-const kills = rounds(3, 200);
+const kills = rounds(2, 200);
 /** A database is not restarted more than five times a minute. */
-const killsOfDatabase = 3;
+const killsOfDatabase = 2;
 /** So many kills later, another copy begins. */
 const killsOfCopy = rounds(2, 20);
 

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { Webhook_State } from "../../../gen/iam/v1alpha/webhook_pb.ts";
 import { rounds } from "../../support/rounds.ts";
-import { openKilled, steps } from "./killed.ts";
+import { type Killed, steps, useKilled } from "./killed.ts";
 import { idsOf, pathsOf } from "./place.ts";
 import { accept, answerWith } from "./receiver.ts";
 
@@ -21,7 +21,7 @@ const others = [
   ["webhooks", "old.lease_id is not null and new.lease_id is null"],
 ] as const;
 
-type Killed = Awaited<ReturnType<typeof openKilled>>;
+const killed = useKilled("customer");
 
 /** Each group was delivered, and those of each org in their order. */
 function expectAll({ receiver, created, orgs }: Killed): void {
@@ -36,14 +36,14 @@ const allArrive = ({ receiver, created }: Killed): Promise<void> =>
   expect.poll(() => new Set(pathsOf(receiver.received)).size).toBe(created.length);
 
 test("a server that is killed while it delivers logs of a customer loses nothing", async () => {
-  const place = await openKilled("customer");
+  const place = killed();
   const { receiver } = place;
   for (const step of Array.from({ length: rounds(1, 40) }, () => steps).flat()) {
-    let killed: Promise<unknown> | undefined;
-    receiver.answer = step(() => (killed ??= place.kill()));
+    let death: Promise<unknown> | undefined;
+    receiver.answer = step(() => (death ??= place.kill()));
     await place.createGroup();
-    await expect.poll(() => killed).toBeDefined();
-    await killed;
+    await expect.poll(() => death).toBeDefined();
+    await death;
     receiver.answer = accept;
     await place.serveAgain();
     await place.createGroup();
@@ -55,7 +55,7 @@ test("a server that is killed while it delivers logs of a customer loses nothing
 });
 
 test("a server that is killed before it writes how far it has delivered a log of a customer loses nothing", async () => {
-  const place = await openKilled("customer");
+  const place = killed();
   // The logs have rows then.
   for (let index = 0; index < place.orgs.length; index++) await place.createGroup();
   await allArrive(place);
@@ -78,8 +78,9 @@ test("a server that is killed before it writes how far it has delivered a log of
 });
 
 test("a server that is killed before it disables a webhook of a customer leaves that to another one, and no log is sent afterwards", async () => {
-  const place = await openKilled("customer");
+  const place = killed();
   const { receiver } = place;
+  await expect.poll(place.isIdle).toBe(true);
   receiver.answer = answerWith(410);
   const go = await place.stopBefore("new.state = 'DISABLED'");
   await place.createGroup();

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { type Served, serveTenantry } from "../../support/command.ts";
 import { openSqlClient } from "../../support/sql.ts";
@@ -21,18 +21,32 @@ export const steps: readonly ((kill: () => void) => Answer)[] = [
   },
 ];
 
+export type Killed = Awaited<ReturnType<typeof openKilled>>;
+
 /**
- * Opens the service.
+ * Opens the service for the tests of a file, which use it one after the other.
  *
  * @param of what the webhook is of. One of a customer delivers the logs of two orgs, in which groups are created in turns.
  */
-export async function openKilled(of: "org" | "customer" = "org") {
+export function useKilled(of: "org" | "customer"): () => Killed {
+  const ends: (() => unknown)[] = [];
+  let place: Killed;
+  beforeAll(async () => {
+    place = await openKilled(of, (end) => void ends.push(end));
+  });
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+  return () => place;
+}
+
+async function openKilled(of: "org" | "customer", atEnd: (end: () => unknown) => void) {
   const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
+  atEnd(() => database.drop());
   const directory = await mkdtemp(join(tmpdir(), "tenantry-hooks-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  atEnd(() => rm(directory, { recursive: true, force: true }));
   const sql = await openSqlClient(database.url);
-  onTestFinished(() => sql.close());
+  atEnd(() => sql.close());
   const env = {
     DATABASE_URL: database.url,
     TENANTRY_DATA: directory,
@@ -40,11 +54,11 @@ export async function openKilled(of: "org" | "customer" = "org") {
   };
   const serve = async (): Promise<{ readonly served: Served; readonly api: Api }> => {
     const served = await serveTenantry({ cwd: directory, env });
-    onTestFinished(() => served.signal("SIGKILL").then(() => {}));
+    atEnd(() => served.signal("SIGKILL"));
     const key = (await readFile(join(directory, "operator-key"), "utf8")).trim();
     return { served, api: createApi("Connect", served.url, key) };
   };
-  const receiver = await startReceiver();
+  const receiver = await startReceiver(accept, atEnd);
   let { served, api } = await serve();
   const { path: orgPath, customerPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   const orgs = [orgPath];

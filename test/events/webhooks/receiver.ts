@@ -30,8 +30,11 @@ export const webhookNetworks = ["127.0.0.1/32"];
 
 const path = "/hook";
 
-/** @param onFinished that of a test which runs beside others. */
-export async function startReceiver(answer: Answer = accept, onFinished = onTestFinished): Promise<Receiver> {
+/** @param atEnd takes what ends it; by default, the test that runs does. */
+export async function startReceiver(
+  answer: Answer = accept,
+  atEnd: (end: () => void) => void = onTestFinished,
+): Promise<Receiver> {
   const server = createServer((request, response) => {
     // Of somebody who has called another server at this port before, such as the page of a browser that goes on asking.
     if (!request.url?.startsWith(path)) return void response.writeHead(404).end();
@@ -47,7 +50,7 @@ export async function startReceiver(answer: Answer = accept, onFinished = onTest
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const receiver: Receiver = { url: `http://127.0.0.1:${port}${path}?source=tenantry`, received: [], answer };
-  onFinished(() => {
+  atEnd(() => {
     server.close();
     server.closeAllConnections();
   });
