@@ -18,8 +18,8 @@ export interface FaultOptions {
 
 /** How long a former primary runs on, while another one serves. */
 const twoPrimariesMs = 8_000;
-/** Longer than the deadlines of statements (35 s) would be too long for callers. */
-const boundMs = 35_000;
+/** Three times as long as Patroni waits for a primary that is silent. */
+const boundMs = 60_000;
 
 export async function injectFaults(options: FaultOptions): Promise<void> {
   const { cluster } = options;

@@ -179,7 +179,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     isPooled || options.acceptsStandby
       ? undefined
       : createTimelines(() => {
-          options.onConnectionError("another server is the primary now, so all connections are opened again");
+          onError(new Error("another server is the primary now, so all connections are opened again"));
           freshness.endNow();
           watch.discardAll();
         });

@@ -13,20 +13,24 @@ export function watchHosts(
   { config, others }: Pick<DatabaseAddress, "config" | "others">,
   timelines: Timelines,
 ): Repetition<void> {
-  const look = async ({ host, use }: OtherHost): Promise<void> => {
+  const look = async ({ host, use }: OtherHost, closing: AbortSignal): Promise<void> => {
     const client = new pg.Client({ ...config, ...host, application_name: "tenantry", connectionTimeoutMillis: lookMs });
     client.on("error", () => {});
-    const timer = setTimeout(() => client.connection.stream.destroy(), 2 * lookMs);
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(2 * lookMs)]);
+    const cut = (): void => void client.connection.stream.destroy();
+    signal.addEventListener("abort", cut);
     try {
       await client.connect();
       if (await timelines.isLater(client)) use();
     } catch {
       // A host that is away is not the primary.
     } finally {
-      clearTimeout(timer);
+      signal.removeEventListener("abort", cut);
       client.end().catch(() => {});
     }
   };
-  const lookAtAll = async (): Promise<void> => void (await Promise.all(others().map(look)));
+  const lookAtAll = async (closing: AbortSignal): Promise<void> => {
+    await Promise.all(others().map((other) => look(other, closing)));
+  };
   return repeat(lookAtAll, { intervalMs, onError: () => {} });
 }
