@@ -102,12 +102,20 @@ export async function startCluster(workplace: Workplace, isSynchronous: boolean)
 
 function startEtcd(workplace: Workplace, port: number, peerPort: number): void {
   const urls = { client: `http://127.0.0.1:${port}`, peer: `http://127.0.0.1:${peerPort}` };
-  const data = makeFolder(join(workplace.directory, "etcd"), undefined);
-  workplace.start("etcd", "etcd", [
-    ...["--name", "etcd", "--data-dir", data, "--initial-cluster", `etcd=${urls.peer}`],
-    ...["--listen-client-urls", urls.client, "--advertise-client-urls", urls.client],
-    ...["--listen-peer-urls", urls.peer, "--initial-advertise-peer-urls", urls.peer],
-  ]);
+  const args = {
+    name: "etcd",
+    "data-dir": makeFolder(join(workplace.directory, "etcd"), undefined),
+    "initial-cluster": `etcd=${urls.peer}`,
+    "listen-client-urls": urls.client,
+    "advertise-client-urls": urls.client,
+    "listen-peer-urls": urls.peer,
+    "initial-advertise-peer-urls": urls.peer,
+  };
+  workplace.start(
+    "etcd",
+    "etcd",
+    Object.entries(args).map(([name, value]) => `--${name}=${value}`),
+  );
 }
 
 async function ask(url: string, text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {

@@ -7,7 +7,7 @@ import { readServerFile, removeSharedMemory, sharedMemoryOf } from "../chaos/sha
 import { postgresPrograms } from "./programs.ts";
 
 /** In seconds. Without a word from the primary for the first, a standby takes its place. */
-export const times = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
+const times = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
 
 export interface NodeOptions {
   readonly name: string;

@@ -27,9 +27,9 @@ export function startProbe(server: string, url: string, { path, key }: LoadedOrg
   const api = createApi("REST", url, key);
   const caller = createCaller({ findings, note: () => {}, count: () => {} });
   const written: { readonly startedAt: number; readonly endedAt: number }[] = [];
-  let isStopped = false;
+  const stopping = new AbortController();
   const writing = (async (): Promise<void> => {
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       const startedAt = Date.now();
       const call = { path, org: { description: `probe ${startedAt}` } };
       const { kind } = await caller.once("write", `probe ${server}`, (options) => api.orgs.updateOrg(call, options));
@@ -51,10 +51,10 @@ export function startProbe(server: string, url: string, { path, key }: LoadedOrg
     },
     expectDenied(ownKey, subjectPath, resourcePath) {
       const { access } = createPeer(server, url, ownKey);
-      let isAsking = true;
+      const ending = new AbortController();
       let denials = 0;
       const asking = (async (): Promise<void> => {
-        for (; isAsking; await sleep(pauseMs / 5)) {
+        for (; !ending.signal.aborted; await sleep(pauseMs / 5)) {
           const outcome = await caller.once("read", `check on ${server}`, (options) =>
             access.checkAccess({ subjectPath, resourcePath, permission }, options),
           );
@@ -64,13 +64,13 @@ export function startProbe(server: string, url: string, { path, key }: LoadedOrg
         }
       })();
       return async () => {
-        isAsking = false;
+        ending.abort();
         await asking;
         return denials;
       };
     },
     async stop() {
-      isStopped = true;
+      stopping.abort();
       await writing;
     },
   };

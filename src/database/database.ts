@@ -11,9 +11,8 @@ import { type ConnectionSettings, type DatabaseAddress, addressOf, onFirstPrimar
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
 import { type StatementTimes, createStatementTimes } from "./statement-times.ts";
-import { createTimelines } from "./timelines.ts";
 import { analysisLimits, settingsOf, transactionLimits } from "./transaction-limits.ts";
-import { watchHosts } from "./watch-hosts.ts";
+import { followPrimary } from "./watch-hosts.ts";
 
 export interface Database {
   /** For statements outside of transactions. */
@@ -175,16 +174,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   const onError = (error: Error): void => void (closing || options.onConnectionError(error.message));
   const freshness = createFreshness();
   const watch = createConnectionWatch();
-  const timelines =
-    isPooled || options.acceptsStandby
-      ? undefined
-      : createTimelines(() => {
-          onError(new Error("another server is the primary now, so all connections are opened again"));
-          freshness.endNow();
-          watch.discardAll();
-        });
-  const address = addressOf(options.connection, { acceptsStandby: options.acceptsStandby, timelines });
-  const hostWatch = timelines && address.hosts > 1 ? watchHosts(address, timelines) : undefined;
+  const { address, hostWatch } = followPrimary(options, isPooled, () => {
+    onError(new Error("another server is the primary now, so all connections are opened again"));
+    freshness.endNow();
+    watch.discardAll();
+  });
   const { pools, open } = createOpener({ address, isPooled, onError, freshness });
   const names = prepareStatements ? new StatementNames() : undefined;
   const shared = { watch, deadlineMs, times: createStatementTimes() };

@@ -2,14 +2,42 @@
 // answers: nothing fails then, and reads would go on from what is out of date.
 import pg from "pg";
 import { type Repetition, repeat } from "../timers/repeat.ts";
-import type { DatabaseAddress, OtherHost } from "./primary-client.ts";
-import type { Timelines } from "./timelines.ts";
+import { type ConnectionSettings, type DatabaseAddress, type OtherHost, addressOf } from "./primary-client.ts";
+import { type Timelines, createTimelines } from "./timelines.ts";
 
 /** For as long as that, at most, answers may come from a former primary that nothing has stopped. */
 const intervalMs = 2_000;
 const lookMs = 2_000;
 
-export function watchHosts(
+interface FollowedPrimary {
+  readonly address: DatabaseAddress;
+  /** Undefined if there is nothing to look at. */
+  readonly hostWatch: Repetition<void> | undefined;
+}
+
+interface FollowOptions {
+  readonly connection: ConnectionSettings;
+  readonly acceptsStandby?: boolean;
+}
+
+/**
+ * Returns an address whose connections lead to the latest primary.
+ *
+ * @param isPooled whether a pooler may lead to several servers. Then nothing is compared.
+ * @param onPromoted called when another server has become the primary.
+ */
+export function followPrimary(
+  { connection, acceptsStandby = false }: FollowOptions,
+  isPooled: boolean,
+  onPromoted: () => void,
+): FollowedPrimary {
+  if (isPooled || acceptsStandby) return { address: addressOf(connection, { acceptsStandby }), hostWatch: undefined };
+  const timelines = createTimelines(onPromoted);
+  const address = addressOf(connection, { timelines });
+  return { address, hostWatch: address.hosts > 1 ? watchHosts(address, timelines) : undefined };
+}
+
+function watchHosts(
   { config, others }: Pick<DatabaseAddress, "config" | "others">,
   timelines: Timelines,
 ): Repetition<void> {
