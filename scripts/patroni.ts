@@ -13,14 +13,18 @@ import { createApi } from "../test/support/api.ts";
 import { startCluster } from "./patroni/cluster.ts";
 import { injectFaults } from "./patroni/faults.ts";
 import { startProbe } from "./patroni/probe.ts";
-import { requirePrograms } from "./patroni/programs.ts";
+import { describeMissing } from "./patroni/programs.ts";
 
 const { asynchronous } = new Command("npm run patroni --")
   .description("Lets a primary under Patroni fail in four ways, under load, and checks what servers have answered.")
   .option("--asynchronous", "let commits wait for no standby, and see which are lost", false)
   .parse()
   .opts<{ asynchronous: boolean }>();
-requirePrograms();
+const missing = describeMissing();
+if (missing !== undefined) {
+  console.error(missing);
+  process.exit(1);
+}
 const seed = Math.floor(Math.random() * 2 ** 31) + 1;
 const findings = createFindings();
 const workplace = createWorkplace();

@@ -72,7 +72,7 @@ export async function startCluster(workplace: Workplace, isSynchronous: boolean)
 
   const [first, ...others] = nodes;
   first?.start();
-  await waitUntil("there is a primary", async () => (await findPrimary()) !== undefined);
+  await waitUntil("there is a primary", async () => (await findPrimary()) !== undefined, 120_000);
   for (const node of others) node.start();
   await waitUntil("all nodes follow the primary", isWell, 120_000);
   await ask(urlOf(await primary(), "postgres"), `create database ${database}`);

@@ -10,13 +10,11 @@ const needed = [
   { what: "etcd 3.4 or newer", isThere: () => runs("etcd"), debian: "etcd-server" },
 ];
 
-/** @throws Error that names what is missing, and the packages that have it. */
-export function requirePrograms(): void {
+/** Returns what is missing, with the packages that have it; undefined if all is there. */
+export function describeMissing(): string | undefined {
   const missing = needed.filter(({ isThere }) => !isThere());
-  if (missing.length === 0) return;
-  throw new Error(
-    `${missing.map(({ what }) => what).join(" and ")} cannot be found. On Debian 12: apt-get install --no-install-recommends ${missing.map(({ debian }) => debian).join(" ")}. Do not let their services start: this run starts its own.`,
-  );
+  if (missing.length === 0) return undefined;
+  return `${missing.map(({ what }) => what).join(" and ")} cannot be found. On Debian 12: apt-get install --no-install-recommends ${missing.map(({ debian }) => debian).join(" ")}. Their own services need not run: each run starts its own.`;
 }
 
 function runs(program: string): boolean {
