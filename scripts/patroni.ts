@@ -1,6 +1,6 @@
 // Runs two servers with three PostgreSQL servers under Patroni and etcd, switches over, kills, suspends and abandons the primary under
 // load, and checks that no answer was wrong. Run with `npm run patroni`; `-- --asynchronous` shows what is lost where commits wait for no
-// standby. It needs Debian's patroni, etcd-server and postgresql-15, and takes about four minutes.
+// standby. It needs Debian's patroni, etcd-server and postgresql-15, and takes about four minutes, or six on a busy machine.
 import { Command } from "commander";
 import { createFindings } from "./chaos/findings.ts";
 import { createLatencies } from "./chaos/latencies.ts";
