@@ -174,11 +174,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const onError = (error: Error): void => void (closing || options.onConnectionError(error.message));
   const freshness = createFreshness();
   const watch = createConnectionWatch();
-  const { address, hostWatch } = followPrimary(options, isPooled, () => {
-    onError(new Error("another server is the primary now, so all connections are opened again"));
-    freshness.endNow();
-    watch.discardAll();
-  });
+  const { address, hostWatch } = followPrimary(options, isPooled, { onError, freshness, watch });
   const { pools, open } = createOpener({ address, isPooled, onError, freshness });
   const names = prepareStatements ? new StatementNames() : undefined;
   const shared = { watch, deadlineMs, times: createStatementTimes() };

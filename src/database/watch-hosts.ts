@@ -2,6 +2,8 @@
 // answers: nothing fails then, and reads would go on from what is out of date.
 import pg from "pg";
 import { type Repetition, repeat } from "../timers/repeat.ts";
+import type { ConnectionWatch } from "./connection-watch.ts";
+import type { Freshness } from "./pool-activity.ts";
 import { type ConnectionSettings, type DatabaseAddress, type OtherHost, addressOf } from "./primary-client.ts";
 import { type Timelines, createTimelines } from "./timelines.ts";
 
@@ -20,19 +22,29 @@ interface FollowOptions {
   readonly acceptsStandby?: boolean;
 }
 
+interface Connections {
+  readonly onError: (error: Error) => void;
+  readonly freshness: Pick<Freshness, "endNow">;
+  readonly watch: Pick<ConnectionWatch, "discardAll">;
+}
+
 /**
  * Returns an address whose connections lead to the latest primary.
  *
  * @param isPooled whether a pooler may lead to several servers. Then nothing is compared.
- * @param onPromoted called when another server has become the primary.
+ * @param connections end when another server has become the primary.
  */
 export function followPrimary(
   { connection, acceptsStandby = false }: FollowOptions,
   isPooled: boolean,
-  onPromoted: () => void,
+  { onError, freshness, watch }: Connections,
 ): FollowedPrimary {
   if (isPooled || acceptsStandby) return { address: addressOf(connection, { acceptsStandby }), hostWatch: undefined };
-  const timelines = createTimelines(onPromoted);
+  const timelines = createTimelines(() => {
+    onError(new Error("another server is the primary now, so all connections are opened again"));
+    freshness.endNow();
+    watch.discardAll();
+  });
   const address = addressOf(connection, { timelines });
   return { address, hostWatch: address.hosts > 1 ? watchHosts(address, timelines) : undefined };
 }
