@@ -1,7 +1,7 @@
 // Two PostgreSQL servers: a primary, and a standby that confirms each commit. A failover kills the primary, promotes the standby and
 // makes a new one of the other.
-import { execFile, execFileSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -9,6 +9,7 @@ import pg from "pg";
 import { type SilentProxy, startSilentProxy } from "../../test/support/silent-proxy.ts";
 import type { Proxy } from "./haproxy.ts";
 import { type Program, type Workplace, killTree, makeFolder } from "./processes.ts";
+import { removeSharedMemory, sharedMemoryOf } from "./shared-memory.ts";
 import { waitUntil } from "./wait-until.ts";
 
 const run = promisify(execFile);
@@ -174,21 +175,3 @@ export async function startDatabases(
 }
 
 const otherOf = (name: NodeName): NodeName => (name === "a" ? "b" : "a");
-
-/** Returns the id of the segment of System V that a server holds, from its `postmaster.pid`; undefined if it has none. */
-function sharedMemoryOf(folder: string): string | undefined {
-  try {
-    return readFileSync(join(folder, "postmaster.pid"), "utf8").split("\n")[6]?.trim().split(/ +/)[1];
-  } catch {
-    return undefined;
-  }
-}
-
-/** Removes a segment of a server that was killed, which leaves it behind. */
-function removeSharedMemory(segment: string | undefined): void {
-  try {
-    if (segment !== undefined) execFileSync("ipcrm", ["-m", segment], { stdio: "ignore" });
-  } catch {
-    // The next server in its folder has removed it.
-  }
-}

@@ -75,11 +75,16 @@ export function createWorkplace(): Workplace {
 
 /** Kills a process and its children at once, as if their machine had failed. */
 export function killTree(pid: number | undefined): void {
+  signalTree(pid, "SIGKILL");
+}
+
+/** Sends a signal to a process and then to its children. */
+export function signalTree(pid: number | undefined, signal: NodeJS.Signals): void {
   // 0 would be the own group.
   if (pid === undefined || pid < 2) return;
   for (const each of [pid, ...childrenOf(pid)]) {
     try {
-      process.kill(each, "SIGKILL");
+      process.kill(each, signal);
     } catch {
       // It has ended.
     }

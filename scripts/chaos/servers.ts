@@ -1,4 +1,4 @@
-// Three servers of the service, as processes of their own, each with its own proxy to the database.
+// Servers of the service, as processes of their own, each with its own proxy to the database, or with a list of its hosts.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export interface Server {
   kill(): Promise<void>;
   /** Stops the process for a time, so that its connections are silent. */
   pause(ms: number): Promise<void>;
-  /** Drops everything on the open connections to the database. */
+  /** Drops everything on the open connections to the database, if they go through a proxy. */
   silenceDatabase(): void;
   untilReady(): Promise<void>;
   /** Collects garbage, and returns the memory that is used then, in bytes. */
@@ -33,6 +33,7 @@ export interface Servers {
 }
 
 interface ServerOptions {
+  /** With several hosts, there is no proxy in front of them. */
   readonly databaseUrl: string;
   /** More environment variables. */
   readonly settings: Readonly<Record<string, string>>;
@@ -76,12 +77,12 @@ async function startOne(
   secretKeys: string,
   findings: Findings,
 ): Promise<Server> {
-  const link = await startSilentProxy(databaseUrl);
+  const link = databaseUrl.includes(",") ? undefined : await startSilentProxy(databaseUrl);
   const data = makeFolder(join(workplace.directory, name), undefined);
   const url = `http://127.0.0.1:${port}`;
   const env = {
     PORT: String(port),
-    DATABASE_URL: link.url,
+    DATABASE_URL: link?.url ?? databaseUrl,
     TENANTRY_DATA: data,
     TENANTRY_SECRET_KEYS_FILE: secretKeys,
     TENANTRY_ISSUER: "http://localhost:8080",
@@ -111,7 +112,7 @@ async function startOne(
   let program = start();
   workplace.onClose(() => {
     isWanted = false;
-    link.close();
+    link?.close();
   });
   return {
     name,
@@ -130,7 +131,7 @@ async function startOne(
       await sleep(ms);
       paused.signal("SIGCONT");
     },
-    silenceDatabase: () => link.silence(),
+    silenceDatabase: () => link?.silence(),
     async liveMemory() {
       const read = (): string[] =>
         existsSync(env.LIVE_MEMORY_FILE) ? readFileSync(env.LIVE_MEMORY_FILE, "utf8").trim().split("\n") : [];
@@ -139,13 +140,14 @@ async function startOne(
       await waitUntil(`${name} has told its memory`, () => Promise.resolve(read().length > length));
       return Number(read().at(-1));
     },
-    untilReady: () =>
-      waitUntil(`${name} is ready`, async () => {
-        const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
-        await response.text();
-        return response.ok;
-      }),
+    untilReady: () => waitUntil(`${name} is ready`, () => isReady(url), 120_000),
   };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+  await response.text();
+  return response.ok;
 }
 
 /** Whether the log has the line of this process that it listens. */

@@ -12,6 +12,8 @@ export interface ConnectionWatch {
   add(pool: pg.Pool): void;
   /** Runs a statement on a watched connection. @throws Error `Connection terminated ...` when there is no answer within the deadline. */
   run<Result>(client: pg.PoolClient, deadlineMs: number, statement: () => Promise<Result>): Promise<Result>;
+  /** Discards all connections: idle ones at once, those that run a statement if it has no answer soon. */
+  discardAll(): void;
   /** Closes the pools, without waiting for silent servers. */
   close(): Promise<void>;
 }
@@ -68,6 +70,8 @@ export function createConnectionWatch(runningGraceMs = graceMs): ConnectionWatch
         activity.answeredAt = performance.now();
       }
     },
+
+    discardAll: () => discardSilentSince(performance.now()),
 
     async close() {
       const ended = Promise.all(pools.map((pool) => pool.end()));

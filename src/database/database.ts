@@ -6,12 +6,13 @@ import { type Hints, createHints } from "./hints.ts";
 import { type KnownStatement, createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
 import { isRefusedByPooler, isStalePlan } from "./failure.ts";
-import { type PoolActivity, type WatchedPool, createFreshness, watchPool } from "./pool-activity.ts";
+import { type Freshness, type PoolActivity, type WatchedPool, createFreshness, watchPool } from "./pool-activity.ts";
 import { type ConnectionSettings, type DatabaseAddress, addressOf, onFirstPrimary } from "./primary-client.ts";
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
 import { type StatementTimes, createStatementTimes } from "./statement-times.ts";
 import { analysisLimits, settingsOf, transactionLimits } from "./transaction-limits.ts";
+import { followPrimary } from "./watch-hosts.ts";
 
 export interface Database {
   /** For statements outside of transactions. */
@@ -155,11 +156,10 @@ function createPool({ address, max, isPooled, onError, pipeline = false, more = 
 }
 
 /** Returns a function that creates pools of one address, and what they are doing. */
-function createOpener(options: Pick<PoolOptions, "address" | "isPooled" | "onError">) {
+function createOpener(options: Pick<PoolOptions, "address" | "isPooled" | "onError"> & { freshness: Freshness }) {
   const pools: PoolActivity[] = [];
-  const freshness = createFreshness();
   const open = (name: string, max: number, more: OpenOptions = {}): WatchedPool => {
-    const watched = watchPool(name, createPool({ ...options, ...more, max }), options.address.hosts, freshness);
+    const watched = watchPool(name, createPool({ ...options, ...more, max }), options.address.hosts, options.freshness);
     pools.push(watched.activity);
     return watched;
   };
@@ -172,10 +172,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   let closing = false;
   // Errors of connections are ignored while the pools close.
   const onError = (error: Error): void => void (closing || options.onConnectionError(error.message));
-  const address = addressOf(options.connection, options.acceptsStandby);
-  const { pools, open } = createOpener({ address, isPooled, onError });
-  const names = prepareStatements ? new StatementNames() : undefined;
+  const freshness = createFreshness();
   const watch = createConnectionWatch();
+  const { address, hostWatch } = followPrimary(options, isPooled, { onError, freshness, watch });
+  const { pools, open } = createOpener({ address, isPooled, onError, freshness });
+  const names = prepareStatements ? new StatementNames() : undefined;
   const shared = { watch, deadlineMs, times: createStatementTimes() };
   // A pooler that knows no prepared statements may not expect several statements at once either.
   const forReads = open("reads", options.maxReadConnections, { pipeline: prepareStatements });
@@ -230,7 +231,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     async close() {
       closing = true;
-      await Promise.all([reads.destroy(), writes.destroy(), hints.close()]);
+      await Promise.all([reads.destroy(), writes.destroy(), hints.close(), hostWatch?.close()]);
       await watch.close();
     },
   };

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { StandbyError } from "./primary-client.ts";
+import { FormerPrimaryError } from "./timelines.ts";
 
 /** SQLSTATE classes and codes of failures that may be temporary. */
 const passing = [
@@ -43,7 +44,7 @@ const passingMessages = [
 /** Whether an error is caused by the state of the database rather than by the call or the code, so that a retry may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof StandbyError) return true;
+  if (error instanceof StandbyError || error instanceof FormerPrimaryError) return true;
   if (error instanceof pg.DatabaseError) {
     const mayPass = passing.some((code) => error.code?.startsWith(code)) || isHeadMoved(error);
     // It has the code of a connection that failed, and fails each time.

@@ -73,8 +73,10 @@ async function takeNew({ pool, hosts, freshness }: WatchedPool): Promise<pg.Pool
 export interface Freshness {
   readonly note: (client: pg.PoolClient) => void;
   readonly isCurrent: (client: pg.PoolClient) => boolean;
-  /** Lets all connections be opened again. */
+  /** Lets all connections be opened again, once a second at most: a server may have become read-only. */
   readonly end: () => void;
+  /** Lets all connections be opened again: another server is the primary. */
+  readonly endNow: () => void;
 }
 
 /** A database that was set to read-only stays so: its connections are not opened again for each write. */
@@ -84,14 +86,14 @@ export function createFreshness(): Freshness {
   const epochs = new WeakMap<pg.PoolClient, number>();
   let epoch = 0;
   let endedAt = -Infinity;
+  const endNow = (): void => {
+    endedAt = performance.now();
+    epoch++;
+  };
   return {
     note: (client) => void epochs.set(client, epoch),
     isCurrent: (client) => epochs.get(client) === epoch,
-    end() {
-      const nowMs = performance.now();
-      if (nowMs < endedAt + endsEveryMs) return;
-      endedAt = nowMs;
-      epoch++;
-    },
+    end: () => void (performance.now() < endedAt + endsEveryMs || endNow()),
+    endNow,
   };
 }

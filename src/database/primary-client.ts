@@ -1,7 +1,8 @@
 // Connections go to the primary: the one of several hosts that is no standby. PostgreSQL tells at the login whether it is one, so that
-// costs no statement. Names are resolved for each connection. Which host was the primary last is shared by all pools.
+// costs no statement; whether it is the latest primary, it is asked (`timelines.ts`). Names are resolved for each connection. Which host was the primary last is shared by all pools.
 import pg from "pg";
 import { type Host, parseDatabaseUrl, readTlsFiles } from "./database-url.ts";
+import { FormerPrimaryError, type Timelines } from "./timelines.ts";
 
 /** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
 export type ConnectionSettings =
@@ -21,25 +22,49 @@ export interface DatabaseAddress {
   readonly Client: typeof pg.Client;
   /** How many hosts there are to try. */
   readonly hosts: number;
+  /** Returns the hosts to which the next connection does not go. */
+  readonly others: () => readonly OtherHost[];
 }
 
-/** @param acceptsStandby for what only reads one moment, such as a dump. */
-export function addressOf(connection: ConnectionSettings, acceptsStandby = false): DatabaseAddress {
+export interface OtherHost {
+  readonly host: Host;
+  /** Lets the next connections go there. */
+  readonly use: () => void;
+}
+
+interface AddressOptions {
+  /** For what only reads one moment, such as a dump. */
+  readonly acceptsStandby?: boolean | undefined;
+  /** Where former primaries are refused. */
+  readonly timelines?: Timelines | undefined;
+}
+
+export function addressOf(connection: ConnectionSettings, options: AddressOptions = {}): DatabaseAddress {
   if (!("connectionString" in connection)) {
     const { host, port, ...config } = connection;
-    return { config, Client: createClientClass([{ host, port }], acceptsStandby), hosts: 1 };
+    return { config, ...createClientClass([{ host, port }], options), hosts: 1 };
   }
   const { hosts, ssl, ...login } = parseDatabaseUrl(connection.connectionString);
   const config = { ...login, ssl: ssl === false ? false : readTlsFiles(ssl) };
-  return { config, Client: createClientClass(hosts, acceptsStandby), hosts: hosts.length };
+  return { config, ...createClientClass(hosts, options), hosts: hosts.length };
 }
 
 type OnConnected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
-function createClientClass(hosts: readonly [Host, ...Host[]], acceptsStandby: boolean): typeof pg.Client {
-  let current = 0;
+/** How long a server may take that has accepted the login, to say whether it is the primary. */
+const answerMs = 5_000;
 
-  return class PrimaryClient extends pg.Client {
+function createClientClass(
+  hosts: readonly [Host, ...Host[]],
+  { acceptsStandby = false, timelines }: AddressOptions,
+): Pick<DatabaseAddress, "Client" | "others"> {
+  let current = 0;
+  const others = (): OtherHost[] =>
+    hosts
+      .map((host, index) => ({ host, use: () => void (current = index) }))
+      .filter((_each, index) => index !== current);
+
+  class PrimaryClient extends pg.Client {
     readonly #index = current;
     #isStandby = false;
 
@@ -58,25 +83,40 @@ function createClientClass(hosts: readonly [Host, ...Host[]], acceptsStandby: bo
           this.connect((error: Error | null) => (error === null ? resolve(this) : reject(error)));
         });
       }
-      super.connect((error: Error | null | undefined) => {
-        const failure = error ?? this.#refusal() ?? null;
+      const done = (failure: Error | null): void => {
         // Not if another connection has done so meanwhile.
         if (failure !== null && current === this.#index) current = (current + 1) % hosts.length;
         (callback as (error: Error | null) => void)(failure);
+      };
+      super.connect((error: Error | null | undefined) => {
+        if (error) return done(error);
+        if (acceptsStandby) return done(null);
+        // A connection that breaks meanwhile fails what is asked. Without a listener, the event would also end the process.
+        this.on("error", () => {});
+        this.#examine().then(
+          () => done(null),
+          (refusal: Error) => {
+            void this.end().catch(() => {});
+            done(refusal);
+          },
+        );
       });
     }
 
     /** What it reports is known only once it is connected. */
-    #refusal(): Error | undefined {
-      if (!this.#isStandby || acceptsStandby) return undefined;
-      this.on("error", () => {});
-      void this.end().catch(() => {});
+    async #examine(): Promise<void> {
       const { host, port } = hosts[this.#index] ?? hosts[0];
-      return new StandbyError(
-        `the database server ${host}:${port} is a standby, which may lag behind: DATABASE_URL must lead to the primary, or name all hosts, as in postgres://user@first,second/database`,
-      );
+      if (this.#isStandby) {
+        throw new StandbyError(
+          `the database server ${host}:${port} is a standby, which may lag behind: DATABASE_URL must lead to the primary, or name all hosts, as in postgres://user@first,second/database`,
+        );
+      }
+      if (timelines === undefined) return;
+      const timer = setTimeout(() => this.connection.stream.destroy(new Error("timeout expired")), answerMs);
+      await timelines.check(this, `${host}:${port}`).finally(() => clearTimeout(timer));
     }
-  };
+  }
+  return { Client: PrimaryClient, others };
 }
 
 /** Runs a function that opens a connection, again for as many hosts as there are. */
@@ -90,7 +130,8 @@ export async function onFirstPrimary<Result>(hosts: number, open: () => Promise<
       const isOfLogin = error instanceof pg.DatabaseError && error.code?.startsWith("57P") !== true;
       errors.push(error);
       if (hosts === 1 || isOfLogin) throw error;
-      if (attempt >= hosts) throw errors.find((each) => each instanceof StandbyError) ?? error;
+      if (attempt >= hosts)
+        throw errors.find((each) => each instanceof StandbyError || each instanceof FormerPrimaryError) ?? error;
     }
   }
 }

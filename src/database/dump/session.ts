@@ -20,7 +20,7 @@ export async function openSession(
   applicationName: string,
   acceptsStandby: boolean,
 ): Promise<Session> {
-  const { config, Client, hosts } = addressOf(connection, acceptsStandby);
+  const { config, Client, hosts } = addressOf(connection, { acceptsStandby });
   const client = await onFirstPrimary(hosts, async () => {
     const next = new Client({ ...config, ...ofOneConnection, application_name: applicationName });
     // A connection that breaks fails its statement. Without a listener, the event would also end the process.
