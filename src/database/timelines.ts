@@ -53,8 +53,11 @@ export function createTimelines(onLater: () => void): Timelines {
   };
 }
 
-/** Services that manage PostgreSQL may have taken these functions away, or give them to nobody: then there is nothing to compare. */
-const withoutTimelines = new Set(["0A000", "42501", "42883"]);
+/**
+ * Connections that fail, lack of resources, and shutdowns. Any other refusal is that of a server that has no such functions, or gives them to
+ * nobody, as services that manage PostgreSQL may: then there is nothing to compare.
+ */
+const passingClasses = ["08", "53", "57"];
 
 /** The name of a file of the write-ahead log begins with its timeline, in hexadecimal digits. */
 const positionOfPrimary = `
@@ -69,7 +72,8 @@ async function readPosition(client: pg.Client): Promise<Position | undefined> {
     const [{ cluster, file } = { cluster: "", file: null }] = rows;
     return file === null ? undefined : { cluster, timeline: Number.parseInt(file.slice(0, 8), 16) };
   } catch (error) {
-    if (error instanceof pg.DatabaseError && withoutTimelines.has(error.code ?? "")) return undefined;
-    throw error;
+    const isPassing = !(error instanceof pg.DatabaseError) || passingClasses.includes(error.code?.slice(0, 2) ?? "");
+    if (isPassing) throw error;
+    return undefined;
   }
 }
