@@ -54,7 +54,7 @@ try {
     const order = { way, place: { url: service.url, operatorKey, people } };
     const { requests, seconds, processorMs, beside } = await bring(order, () => ask(sliceMs));
     console.log(
-      `\n${people} people ${way}: ${seconds.toFixed(0)} s, ${requests} requests, ${(processorMs / people).toFixed(1)} ms of the service's processor for each`,
+      `\n${people} people ${way}: ${seconds.toFixed(0)} s, ${requests} requests, ${(processorMs / people).toFixed(1)} ms of the service's processor for each, with the neighbour's calls`,
     );
     print("the neighbour alone", [alone]);
     print("the neighbour beside", beside);
