@@ -1,6 +1,6 @@
-// Benchmarks a log of many entries: pages of it, the start of a server, and the removal of old months while somebody writes. Run with
-// `npm run bench:log` or `npm run bench:log -- --entries 1000000 --rounds 5`. The entries are of one org, over the last twelve months. A
-// million takes some 700 MB on the disk.
+// Benchmarks a log of many entries: pages of it, the start of a server with it and without, and the removal of old months while somebody
+// writes. Run with `npm run bench:log` or `npm run bench:log -- --entries 1000000 --rounds 5`. The entries are of one org, over the last
+// twelve months. A million takes some 700 MB on the disk.
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { openDatabase } from "../src/database/database.ts";
@@ -12,6 +12,8 @@ const { values } = parseArgs({
   options: {
     entries: { type: "string", default: "10000000" },
     rounds: { type: "string", default: "20" },
+    /** Of a server with the log, and as many of one without. */
+    starts: { type: "string", default: "3" },
   },
 });
 const entries = Number(values.entries);
@@ -21,11 +23,13 @@ const months = 12;
 const postgres = await startPostgres();
 const client = new pg.Client({ connectionString: postgres.databaseUrl });
 
-/** Starts a service, and says how long that took. */
-async function start() {
-  const startedAt = performance.now();
-  const service = await startService(postgres.databaseUrl, postgres.directory);
-  console.log(`a server starts in ${Math.round(performance.now() - startedAt)} ms`);
+interface Place {
+  readonly databaseUrl: string;
+  readonly directory: string;
+}
+
+async function start({ databaseUrl, directory }: Place = postgres) {
+  const service = await startService(databaseUrl, directory);
   const headers = { authorization: `Bearer ${await service.readOperatorKey()}`, "content-type": "application/json" };
   const call = async (path: string, body?: object): Promise<Record<string, unknown>> => {
     const url = `${service.url}/iam/v1alpha/${path}`;
@@ -46,6 +50,7 @@ try {
   for (const name of ["often", "rarely"]) members.push(await service.call("orgs/acme/members", { name }));
   await service.stop();
   await addEntries(members.map(({ id }) => String(id)));
+  await compareStarts();
   service = await start();
   await readPages();
   await dropMonths();
@@ -88,6 +93,27 @@ async function addEntries([often = "", rarely = ""]: readonly string[]): Promise
   );
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   console.log(`${entries} entries were added in ${seconds} s, and take ${String(rows[0]?.size)}`);
+}
+
+/** Starts a service with the log and one on a database of its own in turns, and says when they were ready. */
+async function compareStarts(): Promise<void> {
+  const empty = await postgres.createDatabase("empty");
+  await (await start(empty)).stop();
+  const places = { "with the log": postgres, "without entries": empty };
+  const times = new Map(Object.keys(places).map((name) => [name, [] as number[]]));
+  for (let round = 0; round < Number(values.starts); round++) {
+    for (const [name, place] of Object.entries(places)) {
+      const startedAt = performance.now();
+      const started = await start(place);
+      const { status } = await fetch(`${started.url}/readyz`);
+      times.get(name)?.push(performance.now() - startedAt);
+      await started.stop();
+      if (status !== 200) throw new Error(`/readyz answered ${status}`);
+    }
+  }
+  for (const [name, taken] of times) {
+    console.log(`ms from serve to /readyz, ${name}: ${taken.map((ms) => ms.toFixed(0)).join(", ")}`);
+  }
 }
 
 async function readPages(): Promise<void> {

@@ -11,7 +11,7 @@ import { median, quantile } from "./figures.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { startPostgres, startService } from "./start-bench.ts";
 import { askSteadily } from "./neighbours/ask-steadily.ts";
-import { type Place, createCall, createCallers, createOrgs, ratesOfLimited } from "./neighbours/place.ts";
+import { type Place, createCall, createCallers, createLarge, ratesOfLimited } from "./neighbours/place.ts";
 import { quietRequest } from "./neighbours/requests.ts";
 import { type Counts, type Hostile, startHostile } from "./neighbours/start-hostile.ts";
 import { type Way, ways } from "./neighbours/ways.ts";
@@ -94,7 +94,7 @@ async function createPlace(): Promise<Place> {
   // The large org is written with SQL, of which a running service would not know.
   const first = await startService(databaseUrl, directory, { env });
   const operatorKey = await first.readOperatorKey();
-  await createOrgs(createCall(first.url, operatorKey), databaseUrl);
+  await createLarge(createCall(first.url, operatorKey), databaseUrl);
   await first.stop();
   const service = await startService(databaseUrl, directory, { env });
   stops.push(() => service.stop());

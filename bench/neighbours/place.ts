@@ -43,19 +43,25 @@ export function createCall(url: string, key: string): Call {
   };
 }
 
-/** Creates the orgs, the large one with its members, groups and projects. To be called before the service has read it. */
-export async function createOrgs(call: Call, databaseUrl: string): Promise<void> {
-  for (const name of [quietOrg, largest.name]) await call("orgs", { name });
+/** Creates the large org with its members, groups and projects. To be called before the service has read it. */
+export async function createLarge(call: Call, databaseUrl: string): Promise<void> {
+  await call("orgs", { name: largest.name });
   await fillOrgs(databaseUrl, [largest]);
 }
 
-/** Creates callers and their role bindings. */
-export async function createCallers(call: Call): Promise<Omit<Place, "url" | "limitedUrl">> {
+/** Creates the quiet org with what it asks about. Returns the API key of its owner. */
+export async function createQuiet(call: Call): Promise<string> {
+  await call("orgs", { name: quietOrg });
   const quietKey = await createCaller(call, `orgs/${quietOrg}`, "caller", "/roles/owner");
   const members = Array.from({ length: quietMembers }, (_, index) => ({ member: { name: `member-${index}` } }));
   await call(`orgs/${quietOrg}/members:batchCreate`, { requests: members });
   await call(`orgs/${quietOrg}/projects`, { name: "web" });
+  return quietKey;
+}
 
+/** Creates the quiet org, callers and their role bindings. */
+export async function createCallers(call: Call): Promise<Omit<Place, "url" | "limitedUrl">> {
+  const quietKey = await createQuiet(call);
   const hostileKey = await createCaller(call, hostilePath, "caller", "/roles/owner");
   await createEverybody(call);
   // A member who may bind roles is a candidate when an explanation looks for those who can grant what is missing.

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { HttpRequest } from "../load-http.ts";
 import { type Place, quietMembers, quietOrg } from "./place.ts";
 
-type RequestOf = (place: Place, index: number) => HttpRequest;
+type RequestOf<Of = Place> = (place: Of, index: number) => HttpRequest;
 
 const api = "/iam/v1alpha";
 
@@ -26,7 +26,7 @@ function once(bodyOf: (place: Place) => unknown): (place: Place) => string {
 const orgOf = ({ org }: Place): string => `orgs/${org.name}`;
 
 /** Of the quiet org: two Gets, two checks and a create of a member. */
-export const quietRequest: RequestOf = ({ quietKey }, index) => {
+export const quietRequest: RequestOf<Pick<Place, "quietKey">> = ({ quietKey }, index) => {
   const member = `orgs/${quietOrg}/members/member-${index % quietMembers}`;
   if (index % 5 === 0) return send(quietKey, `${api}/orgs/${quietOrg}/members`, { name: `m-${randomUUID()}` });
   if (index % 5 < 3) return read(quietKey, `${api}/${member}`);

@@ -9,10 +9,11 @@ import { openCompany } from "../access/callers.ts";
 import { type AccessPlace, createAccessPlace } from "../support/access-place.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import { createBeforeEnd } from "../support/create-before-end.ts";
+import { createPick } from "../support/create-pick.ts";
 import { failureOf } from "../support/failure.ts";
 import { createRandomHistory } from "../support/random-history.ts";
 import { type StatesOfOrgs, openStates } from "../support/keep-states.ts";
-import { rounds } from "../support/rounds.ts";
+import { rounds, seeds } from "../support/rounds.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -65,11 +66,11 @@ function listAll(api: Api, path: string, asOfRevision: string): Promise<Answer[]
   return Promise.all(lists.map(async (list) => list.then(({ revision, items }) => ({ revision, items }))));
 }
 
-test.each(Array.from({ length: rounds(1, 1_000) }, (_, index) => index))(
+test.each(seeds(1, 1_000))(
   "lists as of each revision of a random history are those that were given then (%s)",
-  async () => {
+  async (seed) => {
     const { api, org } = await open(purging);
-    const history = createRandomHistory(api, org.path);
+    const history = createRandomHistory(api, org.path, { pickNumber: createPick(seed) });
     const recorded: Answer[][] = [];
     for (let step = 0; step < rounds(12, 24); step++) {
       for (let write = 0; write < rounds(6, 1); write++) await history.write();

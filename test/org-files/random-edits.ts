@@ -1,5 +1,6 @@
 // Random edits of a file, after which it is still in the order and spelling of exports.
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { Pick } from "../support/create-pick.ts";
 
 /** A file in which every entry is written out. */
 export interface EditedFile {
@@ -12,19 +13,6 @@ export interface EditedFile {
     { fields: JsonObject; readonly limits: Map<string, JsonValue>; readonly bindings: Map<string, JsonObject> }
   >;
   readonly bindings: Map<string, JsonObject>;
-}
-
-type Pick = (count: number) => number;
-
-/** Returns numbers below a count that depend on the seed alone (mulberry32). */
-export function createPick(seed: number): Pick {
-  let state = seed;
-  return (count) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % count;
-  };
 }
 
 const listOf = (file: JsonObject, key: string): JsonValue[] => (Array.isArray(file[key]) ? file[key] : []);

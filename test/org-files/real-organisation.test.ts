@@ -11,7 +11,8 @@ import { hasDataSets } from "../support/data-set.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { type Files, all, filesOf } from "./files.ts";
-import { closeFile, createPick, edit, openFile } from "./random-edits.ts";
+import { createPick } from "../support/create-pick.ts";
+import { closeFile, edit, openFile } from "./random-edits.ts";
 
 let server: SharedServer;
 let company: Company;

@@ -8,12 +8,12 @@ import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { nextRevision } from "../../src/changes/revision.ts";
 import { createBeforeEnd } from "../support/create-before-end.ts";
+import { createPick } from "../support/create-pick.ts";
 import { failureOf } from "../support/failure.ts";
 import { createProvidedType } from "../support/provided-type.ts";
-import { rounds } from "../support/rounds.ts";
+import { rounds, seeds } from "../support/rounds.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport } from "../support/transports.ts";
-import { createPick } from "./random-edits.ts";
 import { type RollbackPlace, createRandomWrites, openRollbackPlace } from "./rollbacks.ts";
 
 let server: SharedServer;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const open = (): Promise<RollbackPlace> => openRollbackPlace(server);
 
-test.each(Array.from({ length: rounds(1, 300) }, (_, index) => index + 1))(
+test.each(seeds(1, 1_000))(
   "after a rollback, lists and decisions are what they were, for a random history (%s)",
   async (seed) => {
     const { owner, org, head, lists, plan, rollback } = await open();

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "./api.ts";
+import type { Pick } from "./create-pick.ts";
 
 /** Writes what an org can have, at random. */
 export interface RandomHistory {
@@ -13,7 +14,7 @@ const expected = new Set([Code.NotFound, Code.FailedPrecondition, Code.AlreadyEx
 
 /** Writes an org at random, twice at once, until the returned function is called. */
 export function writeAtRandom(api: Api, org: string, isExpected?: (error: unknown) => boolean): () => Promise<void> {
-  const history = createRandomHistory(api, org, isExpected);
+  const history = createRandomHistory(api, org, { isExpected });
   const done = new AbortController();
   const write = async (): Promise<void> => {
     while (!done.signal.aborted) await history.write();
@@ -26,17 +27,23 @@ export function writeAtRandom(api: Api, org: string, isExpected?: (error: unknow
   };
 }
 
-/** @param isExpected whether another error may come, such as those of a service that is killed. */
+interface Options {
+  /** With a seed, the history is that of this seed again. */
+  readonly pickNumber?: Pick;
+  /** Whether another error may come, such as those of a service that is killed. */
+  readonly isExpected?: ((error: unknown) => boolean) | undefined;
+}
+
 export function createRandomHistory(
   api: Api,
   org: string,
-  isExpected: (error: unknown) => boolean = () => false,
+  { pickNumber = (count) => Math.floor(Math.random() * count), isExpected = () => false }: Options = {},
 ): RandomHistory {
   const paths = { members: [] as string[], groups: [] as string[], projects: [] as string[], roles: [] as string[] };
   const others: { readonly path: string; readonly remove: () => Promise<unknown> }[] = [];
   const pick = <Each>(from: readonly Each[]): Each => {
     if (from.length === 0) throw new ConnectError("there is none yet", Code.NotFound);
-    return required(from[Math.floor(Math.random() * from.length)]);
+    return required(from[pickNumber(from.length)]);
   };
   const idPath = (path: string, { id }: { readonly id: string }): string => `${path}/@${id}`;
   const { members, groups, projects, roles, roleBindings, groupMembers, apiKeys } = api;

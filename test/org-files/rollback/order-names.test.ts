@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type NamedItem, orderNames } from "../../../src/org-files/rollback/order-names.ts";
-import { createPick } from "../random-edits.ts";
+import { createPick } from "../../support/create-pick.ts";
 
 interface Item extends NamedItem {
   readonly number: number;
