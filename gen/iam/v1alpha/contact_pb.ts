@@ -18,17 +18,20 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/contact.proto.
  */
 export const file_iam_v1alpha_contact: GenFile = /*@__PURE__*/
-  fileDesc("ChlpYW0vdjFhbHBoYS9jb250YWN0LnByb3RvEgtpYW0udjFhbHBoYSKxBQoHQ29udGFjdBIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESIgoMZGlzcGxheV9uYW1lGAQgASgJQgzgQQG6SAZyBKi7GAESIQoLZGVzY3JpcHRpb24YBSABKAlCDOBBAbpIBnIEsLsYARI/CgZsYWJlbHMYBiADKAsyIC5pYW0udjFhbHBoYS5Db250YWN0LkxhYmVsc0VudHJ5Qg3gQQG6SAeaAQSguxgBEhEKBGV0YWcYByABKAlCA+BBARI0CgtjcmVhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIaCgVlbWFpbBgKIAEoCUIL4EECukgFcgMo/gESPgoFa2luZHMYCyADKA4yGS5pYW0udjFhbHBoYS5Db250YWN0LktpbmRCFOBBArpIDpIBCxADGAEiBYIBAhABEjUKDGNvbmZpcm1fdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgsKB0JJTExJTkcQARIMCghTRUNVUklUWRACEg0KCVRFQ0hOSUNBTBADOlXqQVIKGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdBIdb3Jncy97b3JnfS9jb250YWN0cy97Y29udGFjdH0aBHBhdGgqCGNvbnRhY3RzMgdjb250YWN0IkMKEUdldENvbnRhY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0IrgBChNMaXN0Q29udGFjdHNSZXF1ZXN0EjUKC3BhcmVudF9wYXRoGAEgASgJQiDgQQL6QRoSGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdBIdCglwYWdlX3NpemUYAiABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgDIAEoCUIL4EEBukgFcgMogAgSEwoGZmlsdGVyGAQgASgJQgPgQQESFQoIb3JkZXJfYnkYBSABKAlCA+BBASKRAQoUTGlzdENvbnRhY3RzUmVzcG9uc2USJgoIY29udGFjdHMYASADKAsyFC5pYW0udjFhbHBoYS5Db250YWN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIXCgp0b3RhbF9zaXplGAMgASgFSACIAQESEAoIcmV2aXNpb24YBCABKAlCDQoLX3RvdGFsX3NpemUiuQEKFENyZWF0ZUNvbnRhY3RSZXF1ZXN0EjUKC3BhcmVudF9wYXRoGAEgASgJQiDgQQL6QRoSGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdBIqCgdjb250YWN0GAIgASgLMhQuaWFtLnYxYWxwaGEuQ29udGFjdEID4EECEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASK1AQoURGVsZXRlQ29udGFjdFJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L0NvbnRhY3QSEQoEZXRhZxgCIAEoCUID4EEBEhoKDWFsbG93X21pc3NpbmcYAyABKAhCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEihAIKFFVwZGF0ZUNvbnRhY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0EioKB2NvbnRhY3QYAiABKAsyFC5pYW0udjFhbHBoYS5Db250YWN0QgPgQQISNAoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgPgQQESGgoNYWxsb3dfbWlzc2luZxgEIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBSABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAYgASgJQg7gQQG6SAjYAQFyA7ABASKcAQoXU2VuZENvbmZpcm1hdGlvblJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L0NvbnRhY3QSEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKHAQoYU2VuZENvbmZpcm1hdGlvblJlc3BvbnNlEiUKB2NvbnRhY3QYASABKAsyFC5pYW0udjFhbHBoYS5Db250YWN0EhEKBGxpbmsYAiABKAlCA+BBAxIWCgltYWlsX3NlbnQYAyABKAhCA+BBAxIZCgxtYWlsX3Byb2JsZW0YBCABKAlCA+BBAyJhChNFcmFzZUNvbnRhY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0EhoKDXZhbGlkYXRlX29ubHkYAiABKAhCA+BBASIsChRFcmFzZUNvbnRhY3RSZXNwb25zZRIUCgxjaGFuZ2VfY291bnQYASABKAUiigEKF0JhdGNoR2V0Q29udGFjdHNSZXF1ZXN0EjUKC3BhcmVudF9wYXRoGAEgASgJQiDgQQL6QRoSGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdBI4CgVwYXRocxgCIAMoCUIp4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L0NvbnRhY3S6SAaSAQMQ6AciQgoYQmF0Y2hHZXRDb250YWN0c1Jlc3BvbnNlEiYKCGNvbnRhY3RzGAEgAygLMhQuaWFtLnYxYWxwaGEuQ29udGFjdCLWAQoaQmF0Y2hDcmVhdGVDb250YWN0c1JlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0EkEKCHJlcXVlc3RzGAIgAygLMiEuaWFtLnYxYWxwaGEuQ3JlYXRlQ29udGFjdFJlcXVlc3RCDOBBArpIBpIBAxDoBxIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEiRQobQmF0Y2hDcmVhdGVDb250YWN0c1Jlc3BvbnNlEiYKCGNvbnRhY3RzGAEgAygLMhQuaWFtLnYxYWxwaGEuQ29udGFjdCLpAQoaQmF0Y2hEZWxldGVDb250YWN0c1JlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0EjgKBXBhdGhzGAIgAygJQingQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdLpIBpIBAxDoBxIaCg1hbGxvd19taXNzaW5nGAMgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBMuUOCg9Db250YWN0c1NlcnZpY2USkAEKCkdldENvbnRhY3QSHi5pYW0udjFhbHBoYS5HZXRDb250YWN0UmVxdWVzdBoULmlhbS52MWFscGhhLkNvbnRhY3QiTJACAaK7GBgKEGlhbS5jb250YWN0cy5nZXQSBHBhdGiC0+STAicSJS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovY29udGFjdHMvKn0SrgEKDExpc3RDb250YWN0cxIgLmlhbS52MWFscGhhLkxpc3RDb250YWN0c1JlcXVlc3QaIS5pYW0udjFhbHBoYS5MaXN0Q29udGFjdHNSZXNwb25zZSJZkAIBorsYIAoRaWFtLmNvbnRhY3RzLmxpc3QSC3BhcmVudF9wYXRogtPkkwIsEiovaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY29udGFjdHMSqwEKDUNyZWF0ZUNvbnRhY3QSIS5pYW0udjFhbHBoYS5DcmVhdGVDb250YWN0UmVxdWVzdBoULmlhbS52MWFscGhhLkNvbnRhY3QiYaK7GCIKE2lhbS5jb250YWN0cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI1Ogdjb250YWN0IiovaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY29udGFjdHMSmAEKDURlbGV0ZUNvbnRhY3QSIS5pYW0udjFhbHBoYS5EZWxldGVDb250YWN0UmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJMorsYGwoTaWFtLmNvbnRhY3RzLmRlbGV0ZRIEcGF0aILT5JMCJyolL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9jb250YWN0cy8qfRK0AQoNVXBkYXRlQ29udGFjdBIhLmlhbS52MWFscGhhLlVwZGF0ZUNvbnRhY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuQ29udGFjdCJqorsYMAoTaWFtLmNvbnRhY3RzLnVwZGF0ZRIEcGF0aCITaWFtLmNvbnRhY3RzLmNyZWF0ZYLT5JMCMDoHY29udGFjdDIlL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9jb250YWN0cy8qfRLLAQoQU2VuZENvbmZpcm1hdGlvbhIkLmlhbS52MWFscGhhLlNlbmRDb25maXJtYXRpb25SZXF1ZXN0GiUuaWFtLnYxYWxwaGEuU2VuZENvbmZpcm1hdGlvblJlc3BvbnNlImqiuxglCh1pYW0uY29udGFjdHMuc2VuZENvbmZpcm1hdGlvbhIEcGF0aILT5JMCOzoBKiI2L2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9jb250YWN0cy8qfTpzZW5kQ29uZmlybWF0aW9uEqkBCgxFcmFzZUNvbnRhY3QSIC5pYW0udjFhbHBoYS5FcmFzZUNvbnRhY3RSZXF1ZXN0GiEuaWFtLnYxYWxwaGEuRXJhc2VDb250YWN0UmVzcG9uc2UiVKK7GBoKEmlhbS5jb250YWN0cy5lcmFzZRIEcGF0aILT5JMCMDoBKiIrL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9jb250YWN0cy8qfTplcmFzZRL9AQoQQmF0Y2hHZXRDb250YWN0cxIkLmlhbS52MWFscGhhLkJhdGNoR2V0Q29udGFjdHNSZXF1ZXN0GiUuaWFtLnYxYWxwaGEuQmF0Y2hHZXRDb250YWN0c1Jlc3BvbnNlIpsBkAIBorsYHwoQaWFtLmNvbnRhY3RzLmdldBILcGFyZW50X3BhdGiC0+STAm9aODoBKiIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NvbnRhY3RzOmJhdGNoR2V0EjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY29udGFjdHM6YmF0Y2hHZXQS0QEKE0JhdGNoQ3JlYXRlQ29udGFjdHMSJy5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUNvbnRhY3RzUmVxdWVzdBooLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlQ29udGFjdHNSZXNwb25zZSJnorsYIgoTaWFtLmNvbnRhY3RzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAjs6ASoiNi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jb250YWN0czpiYXRjaENyZWF0ZRK/AQoTQmF0Y2hEZWxldGVDb250YWN0cxInLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlQ29udGFjdHNSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5ImeiuxgiChNpYW0uY29udGFjdHMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCOzoBKiI2L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NvbnRhY3RzOmJhdGNoRGVsZXRlQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChlpYW0vdjFhbHBoYS9jb250YWN0LnByb3RvEgtpYW0udjFhbHBoYSLaBQoHQ29udGFjdBIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESIgoMZGlzcGxheV9uYW1lGAQgASgJQgzgQQG6SAZyBKi7GAESIQoLZGVzY3JpcHRpb24YBSABKAlCDOBBAbpIBnIEsLsYARI/CgZsYWJlbHMYBiADKAsyIC5pYW0udjFhbHBoYS5Db250YWN0LkxhYmVsc0VudHJ5Qg3gQQG6SAeaAQSguxgBEhEKBGV0YWcYByABKAlCA+BBARI0CgtjcmVhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIaCgVlbWFpbBgKIAEoCUIL4EECukgFcgMo/gESPgoFa2luZHMYCyADKA4yGS5pYW0udjFhbHBoYS5Db250YWN0LktpbmRCFOBBArpIDpIBCxADGAEiBYIBAhABEjUKDGNvbmZpcm1fdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgsKB0JJTExJTkcQARIMCghTRUNVUklUWRACEg0KCVRFQ0hOSUNBTBADOn7qQXsKGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdBIdb3Jncy97b3JnfS9jb250YWN0cy97Y29udGFjdH0SJ2N1c3RvbWVycy97Y3VzdG9tZXJ9L2NvbnRhY3RzL3tjb250YWN0fRoEcGF0aCoIY29udGFjdHMyB2NvbnRhY3QiQwoRR2V0Q29udGFjdFJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L0NvbnRhY3QiuAEKE0xpc3RDb250YWN0c1JlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0Eh0KCXBhZ2Vfc2l6ZRgCIAEoBUIK4EEBukgEGgIoABIfCgpwYWdlX3Rva2VuGAMgASgJQgvgQQG6SAVyAyiACBITCgZmaWx0ZXIYBCABKAlCA+BBARIVCghvcmRlcl9ieRgFIAEoCUID4EEBIpEBChRMaXN0Q29udGFjdHNSZXNwb25zZRImCghjb250YWN0cxgBIAMoCzIULmlhbS52MWFscGhhLkNvbnRhY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBARIQCghyZXZpc2lvbhgEIAEoCUINCgtfdG90YWxfc2l6ZSK5AQoUQ3JlYXRlQ29udGFjdFJlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0EioKB2NvbnRhY3QYAiABKAsyFC5pYW0udjFhbHBoYS5Db250YWN0QgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIrUBChREZWxldGVDb250YWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdBIRCgRldGFnGAIgASgJQgPgQQESGgoNYWxsb3dfbWlzc2luZxgDIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBCABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAUgASgJQg7gQQG6SAjYAQFyA7ABASKEAgoUVXBkYXRlQ29udGFjdFJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L0NvbnRhY3QSKgoHY29udGFjdBgCIAEoCzIULmlhbS52MWFscGhhLkNvbnRhY3RCA+BBAhI0Cgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCA+BBARIaCg1hbGxvd19taXNzaW5nGAQgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgFIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBiABKAlCDuBBAbpICNgBAXIDsAEBIpwBChdTZW5kQ29uZmlybWF0aW9uUmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdBIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIocBChhTZW5kQ29uZmlybWF0aW9uUmVzcG9uc2USJQoHY29udGFjdBgBIAEoCzIULmlhbS52MWFscGhhLkNvbnRhY3QSEQoEbGluaxgCIAEoCUID4EEDEhYKCW1haWxfc2VudBgDIAEoCEID4EEDEhkKDG1haWxfcHJvYmxlbRgEIAEoCUID4EEDImEKE0VyYXNlQ29udGFjdFJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L0NvbnRhY3QSGgoNdmFsaWRhdGVfb25seRgCIAEoCEID4EEBIiwKFEVyYXNlQ29udGFjdFJlc3BvbnNlEhQKDGNoYW5nZV9jb3VudBgBIAEoBSKKAQoXQmF0Y2hHZXRDb250YWN0c1JlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0EjgKBXBhdGhzGAIgAygJQingQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvQ29udGFjdLpIBpIBAxDoByJCChhCYXRjaEdldENvbnRhY3RzUmVzcG9uc2USJgoIY29udGFjdHMYASADKAsyFC5pYW0udjFhbHBoYS5Db250YWN0ItYBChpCYXRjaENyZWF0ZUNvbnRhY3RzUmVxdWVzdBI1CgtwYXJlbnRfcGF0aBgBIAEoCUIg4EEC+kEaEhhpYW0udGVuYW50cnkuZGV2L0NvbnRhY3QSQQoIcmVxdWVzdHMYAiADKAsyIS5pYW0udjFhbHBoYS5DcmVhdGVDb250YWN0UmVxdWVzdEIM4EECukgGkgEDEOgHEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASJFChtCYXRjaENyZWF0ZUNvbnRhY3RzUmVzcG9uc2USJgoIY29udGFjdHMYASADKAsyFC5pYW0udjFhbHBoYS5Db250YWN0IukBChpCYXRjaERlbGV0ZUNvbnRhY3RzUmVxdWVzdBI1CgtwYXJlbnRfcGF0aBgBIAEoCUIg4EEC+kEaEhhpYW0udGVuYW50cnkuZGV2L0NvbnRhY3QSOAoFcGF0aHMYAiADKAlCKeBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Db250YWN0ukgGkgEDEOgHEhoKDWFsbG93X21pc3NpbmcYAyABKAhCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEy5xMKD0NvbnRhY3RzU2VydmljZRK+AQoKR2V0Q29udGFjdBIeLmlhbS52MWFscGhhLkdldENvbnRhY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuQ29udGFjdCJ6kAIBorsYGAoQaWFtLmNvbnRhY3RzLmdldBIEcGF0aILT5JMCVVosEiovaWFtL3YxYWxwaGEve3BhdGg9Y3VzdG9tZXJzLyovY29udGFjdHMvKn0SJS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovY29udGFjdHMvKn0S4gEKDExpc3RDb250YWN0cxIgLmlhbS52MWFscGhhLkxpc3RDb250YWN0c1JlcXVlc3QaIS5pYW0udjFhbHBoYS5MaXN0Q29udGFjdHNSZXNwb25zZSKMAZACAaK7GCAKEWlhbS5jb250YWN0cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCX1oxEi8vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPWN1c3RvbWVycy8qfS9jb250YWN0cxIqL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NvbnRhY3RzEugBCg1DcmVhdGVDb250YWN0EiEuaWFtLnYxYWxwaGEuQ3JlYXRlQ29udGFjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Db250YWN0Ip0BorsYIgoTaWFtLmNvbnRhY3RzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAnE6B2NvbnRhY3RaOjoHY29udGFjdCIvL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1jdXN0b21lcnMvKn0vY29udGFjdHMiKi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9jb250YWN0cxLGAQoNRGVsZXRlQ29udGFjdBIhLmlhbS52MWFscGhhLkRlbGV0ZUNvbnRhY3RSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5InqiuxgbChNpYW0uY29udGFjdHMuZGVsZXRlEgRwYXRogtPkkwJVWiwqKi9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKi9jb250YWN0cy8qfSolL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9jb250YWN0cy8qfRLsAQoNVXBkYXRlQ29udGFjdBIhLmlhbS52MWFscGhhLlVwZGF0ZUNvbnRhY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuQ29udGFjdCKhAaK7GDAKE2lhbS5jb250YWN0cy51cGRhdGUSBHBhdGgiE2lhbS5jb250YWN0cy5jcmVhdGWC0+STAmc6B2NvbnRhY3RaNToHY29udGFjdDIqL2lhbS92MWFscGhhL3twYXRoPWN1c3RvbWVycy8qL2NvbnRhY3RzLyp9MiUvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2NvbnRhY3RzLyp9Eo4CChBTZW5kQ29uZmlybWF0aW9uEiQuaWFtLnYxYWxwaGEuU2VuZENvbmZpcm1hdGlvblJlcXVlc3QaJS5pYW0udjFhbHBoYS5TZW5kQ29uZmlybWF0aW9uUmVzcG9uc2UirAGiuxglCh1pYW0uY29udGFjdHMuc2VuZENvbmZpcm1hdGlvbhIEcGF0aILT5JMCfToBKlpAOgEqIjsvaWFtL3YxYWxwaGEve3BhdGg9Y3VzdG9tZXJzLyovY29udGFjdHMvKn06c2VuZENvbmZpcm1hdGlvbiI2L2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9jb250YWN0cy8qfTpzZW5kQ29uZmlybWF0aW9uEuEBCgxFcmFzZUNvbnRhY3QSIC5pYW0udjFhbHBoYS5FcmFzZUNvbnRhY3RSZXF1ZXN0GiEuaWFtLnYxYWxwaGEuRXJhc2VDb250YWN0UmVzcG9uc2UiiwGiuxgaChJpYW0uY29udGFjdHMuZXJhc2USBHBhdGiC0+STAmc6ASpaNToBKiIwL2lhbS92MWFscGhhL3twYXRoPWN1c3RvbWVycy8qL2NvbnRhY3RzLyp9OmVyYXNlIisvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2NvbnRhY3RzLyp9OmVyYXNlEvkCChBCYXRjaEdldENvbnRhY3RzEiQuaWFtLnYxYWxwaGEuQmF0Y2hHZXRDb250YWN0c1JlcXVlc3QaJS5pYW0udjFhbHBoYS5CYXRjaEdldENvbnRhY3RzUmVzcG9uc2UilwKQAgGiuxgfChBpYW0uY29udGFjdHMuZ2V0EgtwYXJlbnRfcGF0aILT5JMC6gFaODoBKiIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2NvbnRhY3RzOmJhdGNoR2V0WjoSOC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NvbnRhY3RzOmJhdGNoR2V0Wj06ASoiOC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NvbnRhY3RzOmJhdGNoR2V0EjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY29udGFjdHM6YmF0Y2hHZXQSlAIKE0JhdGNoQ3JlYXRlQ29udGFjdHMSJy5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUNvbnRhY3RzUmVxdWVzdBooLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlQ29udGFjdHNSZXNwb25zZSKpAaK7GCIKE2lhbS5jb250YWN0cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJ9OgEqWkA6ASoiOy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NvbnRhY3RzOmJhdGNoQ3JlYXRlIjYvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY29udGFjdHM6YmF0Y2hDcmVhdGUSggIKE0JhdGNoRGVsZXRlQ29udGFjdHMSJy5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZUNvbnRhY3RzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSKpAaK7GCIKE2lhbS5jb250YWN0cy5kZWxldGUSC3BhcmVudF9wYXRogtPkkwJ9OgEqWkA6ASoiOy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L2NvbnRhY3RzOmJhdGNoRGVsZXRlIjYvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vY29udGFjdHM6YmF0Y2hEZWxldGVCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * Where an Org is reached about its account: an address, and what about. An address counts once somebody who reads its mail has confirmed it
- * with the link that `:sendConfirmation` sends; until then, nothing else is sent to it. A Contact is no Member and gives no access.
+ * Where an Org or a Customer is reached about its account: an address, and what about. An address counts once somebody who reads its mail has
+ * confirmed it with the link that `:sendConfirmation` sends; until then, nothing else is sent to it. A Contact is no Member and gives no access.
+ *
+ * Contacts of a Customer are warned about the Customer itself, about its Webhooks, and when one of its Orgs is suspended or deleted. What is in an Org is
+ * for the Contacts of the Org.
  *
  * @generated from message iam.v1alpha.Contact
  */
 export type Contact = Message<"iam.v1alpha.Contact"> & {
   /**
-   * The full path, for example `/orgs/acme/contacts/finance`.
+   * The full path, for example `/orgs/acme/contacts/finance` or `/customers/acme/contacts/finance`.
    *
    * @generated from field: string path = 1;
    */
@@ -43,7 +46,7 @@ export type Contact = Message<"iam.v1alpha.Contact"> & {
   id: string;
 
   /**
-   * The name in paths, unique among the Contacts of its Org, for example `finance`.
+   * The name in paths, unique among the Contacts of its parent, for example `finance`.
    *
    * @generated from field: string name = 3;
    */
@@ -95,7 +98,7 @@ export type Contact = Message<"iam.v1alpha.Contact"> & {
 
   /**
    * The address, for example `billing@acme.example`: ASCII characters, without quotes and comments, at most 254. Unique among the Contacts
-   * of its Org, whatever the case of its letters. Another address is unconfirmed, and links that were sent before are void.
+   * of its parent, whatever the case of its letters. Another address is unconfirmed, and links that were sent before are void.
    *
    * @generated from field: string email = 10;
    */
@@ -124,7 +127,7 @@ export const ContactSchema: GenMessage<Contact> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_contact, 0);
 
 /**
- * What an Org is reached about.
+ * What an Org or a Customer is reached about.
  *
  * @generated from enum iam.v1alpha.Contact.Kind
  */
@@ -137,7 +140,7 @@ export const Contact_Kind = {
   KIND_UNSPECIFIED: 0,
 
   /**
-   * What is consumed, and what becomes of the account: the Org is suspended or deleted.
+   * What is consumed, and what becomes of the account: the Org is suspended, or the Org or Customer deleted.
    *
    * @generated from enum value: BILLING = 1;
    */
@@ -159,7 +162,7 @@ export const Contact_Kind = {
 } as const;
 
 /**
- * What an Org is reached about.
+ * What an Org or a Customer is reached about.
  *
  * @generated from enum iam.v1alpha.Contact.Kind
  */
@@ -178,7 +181,7 @@ export const Contact_KindSchema: GenEnum<Contact_Kind> = /*@__PURE__*/
  */
 export type GetContactRequest = Message<"iam.v1alpha.GetContactRequest"> & {
   /**
-   * The Contact, for example `orgs/acme/contacts/finance`, `orgs/acme/contacts/@<id>` or
+   * The Contact, for example `orgs/acme/contacts/finance`, `customers/acme/contacts/@<id>` or
    * `orgs/-/contacts/@<id>`.
    *
    * @generated from field: string path = 1;
@@ -200,7 +203,7 @@ export const GetContactRequestSchema: GenMessage<GetContactRequest> = /*@__PURE_
  */
 export type ListContactsRequest = Message<"iam.v1alpha.ListContactsRequest"> & {
   /**
-   * The parent of the Contacts, for example `orgs/acme`; `orgs/-` stands for all Orgs.
+   * The parent of the Contacts, for example `orgs/acme` or `customers/acme`; `orgs/-` stands for all Orgs, `customers/-` for all Customers.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -296,7 +299,7 @@ export const ListContactsResponseSchema: GenMessage<ListContactsResponse> = /*@_
  */
 export type CreateContactRequest = Message<"iam.v1alpha.CreateContactRequest"> & {
   /**
-   * The parent of the new Contact, for example `orgs/acme`.
+   * The parent of the new Contact, for example `orgs/acme` or `customers/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -639,7 +642,7 @@ export const BatchGetContactsResponseSchema: GenMessage<BatchGetContactsResponse
  */
 export type BatchCreateContactsRequest = Message<"iam.v1alpha.BatchCreateContactsRequest"> & {
   /**
-   * The parent of the new Contacts, for example `orgs/acme`.
+   * The parent of the new Contacts, for example `orgs/acme` or `customers/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -750,7 +753,7 @@ export const BatchDeleteContactsRequestSchema: GenMessage<BatchDeleteContactsReq
   messageDesc(file_iam_v1alpha_contact, 15);
 
 /**
- * Reads and changes the Contacts of Orgs.
+ * Reads and changes the Contacts of Orgs and Customers.
  *
  * @generated from service iam.v1alpha.ContactsService
  */
@@ -776,7 +779,7 @@ export const ContactsService: GenService<{
     output: typeof ListContactsResponseSchema;
   },
   /**
-   * Creates a Contact in an Org, whose address is unconfirmed. Nothing is sent before `:sendConfirmation`.
+   * Creates a Contact of an Org or a Customer, whose address is unconfirmed. Nothing is sent before `:sendConfirmation`.
    *
    * @generated from rpc iam.v1alpha.ContactsService.CreateContact
    */
@@ -808,7 +811,7 @@ export const ContactsService: GenService<{
   /**
    * Sends a link with which somebody who reads the mail of the address confirms it; links from before are void. A link works for 7 days, once.
    * Where the service sends no mail, the response has the link, to pass on. Fails with FAILED_PRECONDITION if the address is confirmed, and
-   * with RESOURCE_EXHAUSTED beyond the mails that an Org may send.
+   * with RESOURCE_EXHAUSTED beyond the mails that an Org or a Customer may send.
    *
    * @generated from rpc iam.v1alpha.ContactsService.SendConfirmation
    */
@@ -818,7 +821,7 @@ export const ContactsService: GenService<{
     output: typeof SendConfirmationResponseSchema;
   },
   /**
-   * Erases a Contact that is deleted from the log of its Org: its names and its address. Who changed it, when, and with which id stays, and
+   * Erases a Contact that is deleted from the log of its parent: its names and its address. Who changed it, when, and with which id stays, and
    * so does the proof that nothing else was changed. The log says that it was done, and by whom. It cannot be undone. A call that ends
    * early can be repeated.
    *
