@@ -93,7 +93,7 @@ test("on the tab of a customer its contacts are named, and its owners shown, als
   // The address is on one line, and nothing is wider than the screen.
   const { height } = (await line.getByText("accounts-payable@holding.acme.example").boundingBox()) ?? { height: 0 };
   expect(height).toBeLessThan(30);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
   expect(await findingsOf(page)).toEqual([]);
   const { contacts } = await place.api.contacts.listContacts({ parentPath: customerPath });
   expect(contacts.map(({ path }) => path)).toEqual([`${customerPath}/contacts/holding`]);

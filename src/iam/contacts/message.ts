@@ -22,7 +22,7 @@ export function toContact(row: Omit<ContactRow, "email"> & { readonly email: str
 
 export function contactPath(row: Omit<ContactRow, "email">): string {
   const { org_id: id, parent_customer_id: customerId, org_name: orgName, customer_name: customerName } = row;
-  if (customerId !== null) {
+  if (customerId === id) {
     const customer = pathName({ id, name: customerName ?? "", delete_time: row.customer_delete_time });
     return formatPath(otherPatterns.customerContact, customer, row.name);
   }
