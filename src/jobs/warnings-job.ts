@@ -4,7 +4,12 @@ import type { Database } from "../database/database.ts";
 import { isLogOfCustomer } from "../database/org-key.ts";
 import type { MailDependencies } from "../iam/mails/mail-dependencies.ts";
 import { writeWarnings } from "../iam/contacts/warning-mail.ts";
-import { type WarnedParent, noteWarningsSent, readWarnedParents, takeDueWarnings } from "../iam/contacts/warning-store.ts";
+import {
+  type WarnedParent,
+  noteWarningsSent,
+  readWarnedParents,
+  takeDueWarnings,
+} from "../iam/contacts/warning-store.ts";
 import type { Mailer } from "../identity/outgoing/mailer.ts";
 import { type Repetition, repeat } from "../timers/repeat.ts";
 

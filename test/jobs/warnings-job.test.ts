@@ -87,7 +87,12 @@ async function addContacts(parentPath: string, id: string): Promise<void> {
 }
 
 /** Creates an API key that was made a while ago. */
-async function addKey({ member }: Pick<Place, "member">, name: string, daysAgo: number, daysLeft: number): Promise<string> {
+async function addKey(
+  { member }: Pick<Place, "member">,
+  name: string,
+  daysAgo: number,
+  daysLeft: number,
+): Promise<string> {
   const { id } = await api.apiKeys.createApiKey({ parentPath: member, apiKey: { name } });
   await sql.query(
     `update api_keys set create_time = now() - make_interval(days => $2), expire_time = now() + make_interval(days => $3)
@@ -315,7 +320,9 @@ test("contacts of a customer are warned of its webhooks, and of orgs of it that 
   await api.orgs.deleteOrg({ path: two });
   const deleted = await warn();
   expect([...deleted.keys()].toSorted()).toEqual(["billing", "security", "technical"]);
-  expect(required(deleted.get("security")).text).toMatch(new RegExp(`The org ${orgName} was deleted on .* Until .* UTC`));
+  expect(required(deleted.get("security")).text).toMatch(
+    new RegExp(`The org ${orgName} was deleted on .* Until .* UTC`),
+  );
   await passHours(2);
   expect((await warn()).size).toBe(0);
   await endOf(id);

@@ -19,7 +19,8 @@ export const accountTexts = {
   none: "There are no contacts yet.",
   noneHintOf: {
     org: "Without one, nobody is warned about keys that end or webhooks that stop.",
-    customer: "Without one, nobody is warned about webhooks of the customer that stop, or organisations that are closed.",
+    customer:
+      "Without one, nobody is warned about webhooks of the customer that stop, or organisations that are closed.",
   },
   hidden: "You may not see the contacts here.",
   email: "Address",

@@ -46,11 +46,7 @@ export function createEraseContact(served: ServedContacts) {
 }
 
 /** @throws ServiceError STATE_FORBIDS for a contact that exists. */
-async function requireDeleted(
-  { db }: OrgTransaction,
-  reader: RowReader<ContactRow>,
-  path: ContactPath,
-): Promise<void> {
+async function requireDeleted({ db }: OrgTransaction, reader: RowReader<ContactRow>, path: ContactPath): Promise<void> {
   const row = await reader.find(db, path);
   if (row === undefined) return;
   throw stateForbids(`the contact ${contactPath(row)} exists: delete it first`, contactPath(row), "EXISTING");

@@ -10,11 +10,10 @@ export interface ContactParent {
 }
 
 /** Reads the org or the customer of a write. */
-export async function readParent({
-  db,
-  org,
-}: Pick<OrgTransaction, "db" | "org">): Promise<ContactParent> {
+export async function readParent({ db, org }: Pick<OrgTransaction, "db" | "org">): Promise<ContactParent> {
   const { rows } = await sql<{ display_name: string }>`
-    select display_name from ${isLogOfCustomer(org) ? sql`customers where id = ${org.id}` : sql`orgs where customer_id = ${org.customer_id} and id = ${org.id}`}`.execute(db);
+    select display_name from ${isLogOfCustomer(org) ? sql`customers where id = ${org.id}` : sql`orgs where customer_id = ${org.customer_id} and id = ${org.id}`}`.execute(
+    db,
+  );
   return { kind: isLogOfCustomer(org) ? "customer" : "org", name: org.name, displayName: rows[0]?.display_name ?? "" };
 }

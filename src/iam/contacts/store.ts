@@ -6,7 +6,14 @@ import { foldEmail } from "../../validation/email-address.ts";
 
 export type ContactRow = InferResult<ReturnType<typeof selectContacts>>[number];
 
-export const contactColumns = ["org_id", "parent_customer_id", "email", "kinds", "confirm_time", ...namedColumns] as const;
+export const contactColumns = [
+  "org_id",
+  "parent_customer_id",
+  "email",
+  "kinds",
+  "confirm_time",
+  ...namedColumns,
+] as const;
 
 /** Selects all contacts, with the columns that their paths need. */
 export function selectContacts(db: Kysely<Schema>) {

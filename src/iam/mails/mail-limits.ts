@@ -43,7 +43,12 @@ export async function requireMayMail(
   const [subject, sender] = isLogOfCustomer(org) ? ["customer", "a customer"] : ["org", "an org"];
   const { count = 0, first = null, to_address: toAddress = 0, last = null, oldest = null } = rows[0] ?? {};
   if (count >= perHour) {
-    throw limited(now, secondsAfter(first ?? now, 3_600), subject, `${sender} sends at most ${perHour} ${called} an hour`);
+    throw limited(
+      now,
+      secondsAfter(first ?? now, 3_600),
+      subject,
+      `${sender} sends at most ${perHour} ${called} an hour`,
+    );
   }
   if (toAddress >= mailLimits.toAddress) {
     const rule = `${sender} sends at most ${mailLimits.toAddress} ${called} to an address on a day`;
@@ -51,7 +56,12 @@ export async function requireMayMail(
   }
   const next = last === null ? now : secondsAfter(last, mailLimits.secondsApart);
   if (next > now) {
-    throw limited(now, next, subject, `${sender} sends ${called} to an address at least ${mailLimits.secondsApart} seconds apart`);
+    throw limited(
+      now,
+      next,
+      subject,
+      `${sender} sends ${called} to an address at least ${mailLimits.secondsApart} seconds apart`,
+    );
   }
 }
 

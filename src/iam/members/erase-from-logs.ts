@@ -112,5 +112,7 @@ async function forgetAnswers({ db, org }: OrgTransaction, id: string): Promise<v
       select distinct actor_org_id, actor_id from changes
       where customer_id = ${org.customer_id} and org_id = ${org.id} and resource_id = ${id} and actor_org_id is not null
     ) as authors
-    where write_requests.org_id = authors.actor_org_id and write_requests.actor_id = authors.actor_id and ${names}`.execute(db);
+    where write_requests.org_id = authors.actor_org_id and write_requests.actor_id = authors.actor_id and ${names}`.execute(
+    db,
+  );
 }
