@@ -181,7 +181,7 @@ export const Contact_KindSchema: GenEnum<Contact_Kind> = /*@__PURE__*/
  */
 export type GetContactRequest = Message<"iam.v1alpha.GetContactRequest"> & {
   /**
-   * The Contact, for example `orgs/acme/contacts/finance`, `customers/acme/contacts/@<id>` or
+   * The Contact, for example `orgs/acme/contacts/finance`, `orgs/acme/contacts/@<id>` or
    * `orgs/-/contacts/@<id>`.
    *
    * @generated from field: string path = 1;
@@ -203,7 +203,7 @@ export const GetContactRequestSchema: GenMessage<GetContactRequest> = /*@__PURE_
  */
 export type ListContactsRequest = Message<"iam.v1alpha.ListContactsRequest"> & {
   /**
-   * The parent of the Contacts, for example `orgs/acme` or `customers/acme`; `orgs/-` stands for all Orgs, `customers/-` for all Customers.
+   * The parent of the Contacts, for example `orgs/acme`; `-` stands for any parent.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -299,7 +299,7 @@ export const ListContactsResponseSchema: GenMessage<ListContactsResponse> = /*@_
  */
 export type CreateContactRequest = Message<"iam.v1alpha.CreateContactRequest"> & {
   /**
-   * The parent of the new Contact, for example `orgs/acme` or `customers/acme`.
+   * The parent of the new Contact, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -642,7 +642,7 @@ export const BatchGetContactsResponseSchema: GenMessage<BatchGetContactsResponse
  */
 export type BatchCreateContactsRequest = Message<"iam.v1alpha.BatchCreateContactsRequest"> & {
   /**
-   * The parent of the new Contacts, for example `orgs/acme` or `customers/acme`.
+   * The parent of the new Contacts, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
