@@ -8,7 +8,7 @@ import type { ServedResource } from "../../standard-methods/rules.ts";
 import type { IssuedWebhookRow } from "./message.ts";
 
 /** Webhooks in one of their places. */
-export type PlacedWebhooks = ServedResource<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
+type PlacedWebhooks = ServedResource<"webhooks", IssuedWebhookRow, typeof WebhookSchema>;
 
 /** Webhooks in each of their places. */
 export type ServedWebhooks = readonly PlacedWebhooks[];
