@@ -5,7 +5,7 @@ export const resourceTypes = {
   AccessRequest: { singular: "accessRequest", plural: "accessRequests", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "accessRequests"]] },
   ApiKey: { singular: "apiKey", plural: "apiKeys", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members", "apiKeys"]] },
   Client: { singular: "client", plural: "clients", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "clients"]] },
-  Contact: { singular: "contact", plural: "contacts", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "contacts"]] },
+  Contact: { singular: "contact", plural: "contacts", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "contacts"], ["customers", "contacts"]] },
   Customer: { singular: "customer", plural: "customers", area: "iam", sharesId: false, identifierNames: false, patterns: [["customers"]] },
   EventStream: { singular: "eventStream", plural: "eventStreams", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "eventStreams"]] },
   Group: { singular: "group", plural: "groups", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "groups"]] },

@@ -14,14 +14,14 @@ export const mailSettings = {
   }),
   TENANTRY_INVITATION_MAILS_PER_HOUR: integer(1, 10_000, {
     default: 100,
-    desc: "Maximum mails with invitations that an org sends in an hour, and of those that confirm contacts.",
+    desc: "Maximum mails with invitations that an org sends in an hour, and of those that confirm contacts of an org or a customer.",
   }),
 };
 
 export interface MailConfig {
   /** Undefined for a service that sends no mail. */
   readonly mail: MailSettings | undefined;
-  /** The maximum number of mails of an org in an hour. */
+  /** The maximum number of mails of an org or a customer in an hour. */
   readonly invitationMailsPerHour: number;
 }
 

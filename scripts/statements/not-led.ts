@@ -93,7 +93,7 @@ export const notLed: readonly NotLed[] = [
     reason: "Calls that were refused name orgs, which may not exist.",
   },
   { start: "src/database/old-rows.ts findOldRows", reason: job },
-  { start: "src/iam/contacts/warning-store.ts readWarnedOrgs", reason: job },
+  { start: "src/iam/contacts/warning-store.ts readWarnedParents", reason: job },
   { start: "src/database/dump/", reason: "A dump has the rows of all orgs." },
   { start: "src/database/migrations/", reason: "A migration changes the rows of all orgs." },
   { start: "src/database/migration/fills.ts", reason: "A migration changes the rows of all orgs." },

@@ -1,4 +1,4 @@
-// Erases a person, or a contact of an org, from the logs. What names the person goes, with the keys of the commitments to it; the commitments
+// Erases a person, or a contact, from the logs. What names the person goes, with the keys of the commitments to it; the commitments
 // stay, so the chain holds.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { ErasedFields } from "../database/log-tables.ts";
@@ -50,11 +50,12 @@ export const eraseMethods: readonly string[] = [
 /** A member that is to be erased, or a contact, which has neither acted nor anything below it. */
 interface Erased {
   readonly type: "Member" | "Contact";
+  /** That of the customer, for a contact of a customer. */
   readonly orgId: string;
   readonly id: string;
 }
 
-/** Whether the log of the org has the member or contact. */
+/** Whether the log of the org, or that of the customer, has the member or contact. */
 export async function isInLog(db: WriteTransaction, { type, orgId, id }: Erased): Promise<boolean> {
   const { rows } = await sql`
     select from changes where org_id = ${orgId} and resource_id = ${id} and resource_type = ${type} limit 1`.execute(

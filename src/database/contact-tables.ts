@@ -6,7 +6,12 @@ import type { NamedColumns } from "./shared-columns.ts";
 /** @public */
 export interface Contacts extends NamedColumns {
   customer_id: string;
+  /** That of the customer, for a contact of a customer. */
   org_id: string;
+  /** The customer of the org; null for a contact of a customer, so that the reference to an org does not hold for it. */
+  org_customer_id: ColumnType<string | null, never, never>;
+  /** The customer of a contact of a customer; null for one of an org. */
+  parent_customer_id: ColumnType<string | null, string | null | undefined, never>;
   /** As it was given. */
   email: string;
   /** What it is for, each once, in the order of the proto. */
@@ -25,7 +30,7 @@ export interface ContactLinks {
   contact_id: string;
   /** The SHA-256 of the secret in the link; null for one that is void or used. */
   hash: Buffer | null;
-  /** The SHA-256 of the org and the address, for which the link is: another address of the contact voids it. */
+  /** The SHA-256 of the org or customer and the address, for which the link is: another address of the contact voids it. */
   address_hash: Buffer;
   /** Whether the link was sent: a mail server has taken it, or was asked to. */
   mail: "NONE" | "SENDING" | "SENT";

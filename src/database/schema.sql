@@ -262,9 +262,12 @@ create table contacts (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  parent_customer_id uuid,
+  org_customer_id uuid default NULLIF(customer_id, org_id),
   constraint contacts_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint contacts_kinds_check CHECK ((kinds <@ ARRAY['BILLING'::text, 'SECURITY'::text, 'TECHNICAL'::text])),
-  constraint contacts_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id)
+  constraint contacts_org_customer_id_org_id_fkey FOREIGN KEY (org_customer_id, org_id) REFERENCES orgs(customer_id, id),
+  constraint contacts_parent_customer_id_fkey FOREIGN KEY (parent_customer_id) REFERENCES customers(id)
 );
 CREATE INDEX contacts_by_create_time ON contacts USING btree (org_id, create_time, id);
 CREATE INDEX contacts_by_display_name ON contacts USING btree (org_id, display_name COLLATE "C", id);
@@ -274,6 +277,8 @@ CREATE INDEX contacts_confirmed ON contacts USING btree (org_id) WHERE (confirm_
 CREATE UNIQUE INDEX contacts_email_key ON contacts USING btree (org_id, lower((email COLLATE "C")), customer_id);
 CREATE INDEX contacts_id ON contacts USING hash (id);
 CREATE UNIQUE INDEX contacts_name_key ON contacts USING btree (org_id, name, customer_id);
+CREATE INDEX contacts_of_customers ON contacts USING btree (parent_customer_id, id) WHERE (parent_customer_id IS NOT NULL);
+CREATE INDEX contacts_of_orgs ON contacts USING btree (org_id, id) WHERE (org_customer_id IS NOT NULL);
 
 create table customers (
   id uuid not null,

@@ -22,6 +22,7 @@ const [, predefinedRole] = resourceTypes.Role.patterns;
 const [, projectRoleBinding, customerRoleBinding, serviceRoleBinding, platformRoleBinding] =
   resourceTypes.RoleBinding.patterns;
 const [, customerWebhook] = resourceTypes.Webhook.patterns;
+const [, customerContact] = resourceTypes.Contact.patterns;
 
 /** The other patterns of resources that have several. */
 export const otherPatterns = {
@@ -31,6 +32,7 @@ export const otherPatterns = {
   serviceRoleBinding,
   platformRoleBinding,
   customerWebhook,
+  customerContact,
 } as const;
 
 export const allPatterns: readonly PathPattern[] = Object.values(resourceTypes).flatMap(

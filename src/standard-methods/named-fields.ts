@@ -1,4 +1,5 @@
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { isLogOfCustomer } from "../database/org-key.ts";
 import { toTimestamp } from "./to-timestamp.ts";
 
 /** The writable fields that every named resource has. */
@@ -39,6 +40,14 @@ export function namedColumns(fields: NamedFields) {
 /** Returns the columns of the org of a transaction that the path of a row needs. */
 export function joinedOrgColumns({ org }: OrgTransaction) {
   return { org_name: org.name, org_delete_time: org.delete_time };
+}
+
+/** Returns those of the org or the customer of a transaction, for rows that can be in either. */
+export function joinedParentColumns(transaction: OrgTransaction) {
+  const { org } = transaction;
+  return isLogOfCustomer(org)
+    ? { org_name: null, org_delete_time: null, customer_name: org.name, customer_delete_time: org.delete_time }
+    : { ...joinedOrgColumns(transaction), customer_name: null, customer_delete_time: null };
 }
 
 /** Returns the message fields that all named resources share. */

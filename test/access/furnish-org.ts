@@ -2,6 +2,7 @@
 import { createClient } from "@connectrpc/connect";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type AccessRequest, AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
+import { Contact_Kind } from "../../gen/iam/v1alpha/contact_pb.ts";
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import { type Session, SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
@@ -43,11 +44,16 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
     parentPath: org.customerPath,
     webhook: { name: uniqueName("acme"), url: "https://hooks.invalid" },
   });
+  const contact = await api.contacts.createContact({
+    parentPath: org.customerPath,
+    contact: { name: uniqueName("acme"), email: `${uniqueName("acme")}@example.com`, kinds: [Contact_Kind.BILLING] },
+  });
   return {
     names: {
       ...names,
       "orgs/accessRequests": request.path,
       "customers/webhooks": webhook.path,
+      "customers/contacts": contact.path,
       "orgs/members/sessions": session.path,
       "orgs/projects/resources": resource.path,
       "orgs/projects/operations": operation.path,
@@ -55,6 +61,7 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
     ids: {
       ...ids,
       "orgs/accessRequests": `${ids["orgs"] ?? ""}/accessRequests/@${request.id}`,
+      "customers/contacts": `${ids["customers"] ?? ""}/contacts/@${contact.id}`,
       "customers/webhooks": `${ids["customers"] ?? ""}/webhooks/@${webhook.id}`,
       "orgs/members/sessions": `${ids["orgs/members"] ?? ""}/sessions/@${session.id}`,
       "orgs/projects/resources": `${project}/resources/@${resource.id}`,

@@ -88,6 +88,7 @@ test("the responses of these resources are not reused", () => {
   );
   expect(left.map((pattern) => pattern.join("/")).toSorted()).toEqual([
     "customers",
+    "customers/contacts",
     "customers/roleBindings",
     "customers/webhooks",
     "orgs",

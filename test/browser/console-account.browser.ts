@@ -41,7 +41,8 @@ test("an owner names who gets invoices and a contact, who confirms its address",
   await page.getByRole("checkbox", { name: "Billing" }).check();
   await page.getByRole("checkbox", { name: "Security" }).check();
   await press(page, "Create");
-  const row = page.getByRole("row", { name: /finance@acme\.example.*Billing, Security.*Not confirmed/ });
+  const line = (text: RegExp) => page.getByRole("listitem").filter({ hasText: text });
+  const row = line(/finance@acme\.example.*Billing, Security.*Not confirmed/);
   await row.waitFor();
 
   await row.getByRole("button", { name: "Send a link: finance" }).click();
@@ -62,9 +63,42 @@ test("an owner names who gets invoices and a contact, who confirms its address",
   await reader.page.getByRole("heading", { name: "Confirmed" }).waitFor();
   await reader.page.context().close();
 
-  await page.getByRole("row", { name: /finance@acme\.example.*Confirmed/ }).waitFor();
+  await line(/finance@acme\.example.*SecurityConfirmed/).waitFor();
   await page.getByRole("button", { name: "Delete finance" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("There are no contacts yet.").waitFor();
   expect([problems, reader.problems]).toEqual([[], []]);
+});
+
+test("on the tab of a customer its contacts are named, and its owners shown, also where the screen is narrow", async () => {
+  const { customerPath } = await place.api.orgs.getOrg({ path: acme });
+  await place.api.roleBindings.createRoleBinding({
+    parentPath: customerPath,
+    roleBinding: { name: "wile", rolePath: "/roles/owner", subjectPath: `${acme}/members/wile` },
+  });
+  const { page, problems, open } = await place.signIn(`${acme}/members/wile`);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await open(`${customerPath}?tab=account`);
+  await page.getByText("There are no contacts yet.").waitFor();
+  await page.getByText("Owners here decide everything").waitFor();
+  await page.getByRole("link", { name: /wile/ }).first().waitFor();
+
+  await press(page, "New contact");
+  await write(page, "Name", "holding");
+  await write(page, "Address", "accounts-payable@holding.acme.example");
+  await page.getByRole("checkbox", { name: "Billing" }).check();
+  await press(page, "Create");
+  const line = page.getByRole("listitem").filter({ hasText: /accounts-payable@holding\.acme\.example/ });
+  await line.waitFor();
+  // The address is on one line, and nothing is wider than the screen.
+  const { height } = (await line.getByText("accounts-payable@holding.acme.example").boundingBox()) ?? { height: 0 };
+  expect(height).toBeLessThan(30);
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+  expect(await findingsOf(page)).toEqual([]);
+  const { contacts } = await place.api.contacts.listContacts({ parentPath: customerPath });
+  expect(contacts.map(({ path }) => path)).toEqual([`${customerPath}/contacts/holding`]);
+  await line.getByRole("button", { name: "Delete holding" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("There are no contacts yet.").waitFor();
+  expect(problems).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { fillBatch } from "../../src/database/migration/fills.ts";
 import { fillContainers } from "../../src/database/migrations/0065-containers.ts";
 import { webhookPlaces } from "../../src/events/webhooks/places.ts";
+import { contactPlaces } from "../../src/iam/contacts/places.ts";
 import { registry } from "../../src/resource-registry.ts";
 import type { ResourcePlace } from "../../src/standard-methods/definition/definition.ts";
 import { changeOf } from "../../src/standard-methods/write/append-change.ts";
@@ -20,7 +21,7 @@ interface Entry {
 }
 
 /** Places that no entry without a container can be of: they came later. */
-const later: ReadonlySet<ResourcePlace> = new Set([webhookPlaces.customer]);
+const later: ReadonlySet<ResourcePlace> = new Set([webhookPlaces.customer, contactPlaces.customer]);
 
 /** Returns an entry for each place of each type, with what this version would write as its container. */
 function entriesOfEachType(): Entry[] {

@@ -70,19 +70,29 @@ interface Place {
 async function openPlace(): Promise<Place> {
   const { path: org, id } = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
   const { path: member } = await api.members.createMember({ parentPath: org, member: { name: "alice" } });
+  await addContacts(org, id);
+  return { org, id, member };
+}
+
+/** Creates a confirmed contact of an org or a customer for each kind and an unconfirmed one for all, which are called so. */
+async function addContacts(parentPath: string, id: string): Promise<void> {
   const contacts = [
     { name: "billing", kinds: [Kind.BILLING] },
     { name: "security", kinds: [Kind.SECURITY] },
     { name: "technical", kinds: [Kind.TECHNICAL] },
     { name: "unconfirmed", kinds: [Kind.BILLING, Kind.SECURITY, Kind.TECHNICAL] },
-  ].map((each) => ({ contact: { ...each, email: `${each.name}@${org.split("/")[2]}.example` } }));
-  await api.contacts.batchCreateContacts({ parentPath: org, requests: contacts });
+  ].map((each) => ({ contact: { ...each, email: `${each.name}@${parentPath.split("/")[2]}.example` } }));
+  await api.contacts.batchCreateContacts({ parentPath, requests: contacts });
   await sql.query("update contacts set confirm_time = now() where org_id = $1 and name <> 'unconfirmed'", [id]);
-  return { org, id, member };
 }
 
 /** Creates an API key that was made a while ago. */
-async function addKey({ member }: Place, name: string, daysAgo: number, daysLeft: number): Promise<string> {
+async function addKey(
+  { member }: Pick<Place, "member">,
+  name: string,
+  daysAgo: number,
+  daysLeft: number,
+): Promise<string> {
   const { id } = await api.apiKeys.createApiKey({ parentPath: member, apiKey: { name } });
   await sql.query(
     `update api_keys set create_time = now() - make_interval(days => $2), expire_time = now() + make_interval(days => $3)
@@ -97,7 +107,7 @@ const passHours = (hours: number) =>
   sql.query("update contact_warnings set attempt_time = attempt_time - make_interval(hours => $1)", [hours]);
 
 /** Waits until a receiver has refused for good what a webhook delivers: that something was written. */
-async function waitUntilDisabled({ org }: Place, { path }: Pick<Webhook, "path">): Promise<void> {
+async function waitUntilDisabled({ org }: Pick<Place, "org">, { path }: Pick<Webhook, "path">): Promise<void> {
   await api.groups.createGroup({ parentPath: org, group: { name: uniqueName("group") } });
   await expect.poll(async () => (await api.webhooks.getWebhook({ path })).state).toBe(Webhook_State.DISABLED);
 }
@@ -264,4 +274,73 @@ test("contacts of all kinds are warned of the suspension and of the end of the o
   await sql.query("update orgs set delete_time = null, purge_time = null where id = $1", [id]);
   expect((await warn()).size).toBe(0);
   await end(place);
+});
+
+/** Creates a customer with contacts and two orgs, which have none. */
+async function openCustomer(): Promise<{ path: string; id: string; one: string; two: string; twoId: string }> {
+  const { path: one, customerPath } = await api.orgs.createOrg({ org: { name: uniqueName("one") } });
+  const { path: two, id: twoId } = await api.orgs.createOrg({ org: { name: uniqueName("two"), customerPath } });
+  const { path, id } = await api.customers.getCustomer({ path: customerPath });
+  await addContacts(path, id);
+  return { path, id, one, two, twoId };
+}
+
+const endOf = (customerId: string) =>
+  sql.query("update contacts set confirm_time = null where parent_customer_id = $1", [customerId]);
+
+test("contacts of a customer are warned of its webhooks, and of orgs of it that are suspended or deleted", async () => {
+  const { path: parentPath, id, one, two, twoId } = await openCustomer();
+  await addKey({ member: (await newMember(one)).path }, "of-an-org", 30, 3);
+  expect((await warn()).size).toBe(0);
+  const { url } = await startReceiver(answerWith(410));
+  const hook = await api.webhooks.createWebhook({ parentPath, webhook: { name: "hook", url } });
+  await waitUntilDisabled({ org: one }, hook);
+  const hookTime = await minuteOfState("webhooks", hook.id);
+  const ofHook = await warn();
+  expect([...ofHook.keys()]).toEqual(["technical"]);
+  const { subject, text } = required(ofHook.get("technical"));
+  const [name, orgName] = [parentPath, two].map((path) => required(path.split("/")[2]));
+  expect(subject).toBe(`${name}: a webhook is disabled`);
+  expect(text).toContain(`The webhook hook delivers nothing since ${hookTime}.`);
+  expect(text.match(/https?:\S+/g)).toEqual([`${issuer}/console/customers/${name}?tab=account`]);
+
+  await passHours(2);
+  await api.orgs.suspendOrg({ path: two });
+  const suspendTime = await minuteOfState("orgs", twoId);
+  const suspended = await warn(2);
+  expect([...suspended.keys()].toSorted()).toEqual(["billing", "security", "technical"]);
+  expect(required(suspended.get("billing"))).toMatchObject({
+    subject: `${name}: an org is suspended`,
+    text: expect.stringContaining(`The org ${orgName} is suspended since ${suspendTime}:`) as string,
+  });
+
+  await passHours(2);
+  expect((await warn()).size).toBe(0);
+  await api.orgs.activateOrg({ path: two });
+  await api.orgs.deleteOrg({ path: two });
+  const deleted = await warn();
+  expect([...deleted.keys()].toSorted()).toEqual(["billing", "security", "technical"]);
+  expect(required(deleted.get("security")).text).toMatch(
+    new RegExp(`The org ${orgName} was deleted on .* Until .* UTC`),
+  );
+  await passHours(2);
+  expect((await warn()).size).toBe(0);
+  await endOf(id);
+});
+
+const newMember = (org: string) => api.members.createMember({ parentPath: org, member: { name: "alice" } });
+
+test("the end of a customer is one warning for its contacts, and not one for each of its orgs", async () => {
+  const { path, id } = await openCustomer();
+  await api.customers.deleteCustomer({ path, force: true });
+  const mails = await warn();
+  expect([...mails.keys()].toSorted()).toEqual(["billing", "security", "technical"]);
+  const { subject, text } = required(mails.get("billing"));
+  expect(subject).toMatch(/: the customer is deleted$/);
+  expect(text.match(/^- .*$/gm)).toEqual([
+    expect.stringMatching(/^- The customer was deleted on .* UTC, with its orgs\. Until .* UTC it can be restored;/),
+  ]);
+  await passHours(2);
+  expect((await warn()).size).toBe(0);
+  await endOf(id);
 });

@@ -47,6 +47,7 @@ export const filesOn15: readonly string[] = [
   "test/iam/access-requests/access-requests.test.ts",
   "test/iam/contacts/confirmation.test.ts",
   "test/iam/contacts/contacts.test.ts",
+  "test/iam/contacts/customer-contacts.test.ts",
   "test/iam/findings/findings.test.ts",
   "test/iam/findings/unused.test.ts",
   "test/iam/quota-requests/requests.test.ts",

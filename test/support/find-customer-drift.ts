@@ -13,6 +13,9 @@ const ofPlatform = ["services", "resource_types", "quantity_kinds", "quality_kin
 /** The tables with rows of customers themselves, besides those of orgs. */
 const ofCustomersToo: ReadonlySet<string> = new Set([
   "changes",
+  "contact_links",
+  "contact_warnings",
+  "contacts",
   "resource_counts",
   "resource_labels",
   "usage_summaries",
@@ -45,7 +48,7 @@ export async function listOrgTables(db: Kysely<Schema>): Promise<string[]> {
 
 /**
  * Selects the rows of a table whose customer is not that of their org. Loose ones of orgs that are gone count, too. The log of a customer, and
- * its webhooks with what belongs to them, have the customer in the place of an org. Their customer is there, but for the log.
+ * its webhooks and contacts with what belongs to them, have the customer in the place of an org. Their customer is there, but for the log.
  */
 function wrongRows(table: string): RawBuilder<unknown> {
   const customer = sql.ref(table === "role_bindings" ? "kept.org_customer_id" : "kept.customer_id");

@@ -1,4 +1,4 @@
-// The screens of what an org may use, uses, and asks for, and of its account.
+// The screens of what an org may use, uses, and asks for.
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { readListSearch, readQuotaSearch } from "./list-search.ts";
 import { orgRoute } from "./org-route.ts";
@@ -23,12 +23,6 @@ const orgUsageRoute = createRoute({
   path: "/usage",
   validateSearch: readUsageSearch,
   component: lazyRouteComponent(() => import("../screens/usage/usage-screen.tsx"), "OrgUsageScreen"),
-});
-
-const accountRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: "/account",
-  component: lazyRouteComponent(() => import("../screens/account/account-screen.tsx"), "AccountScreen"),
 });
 
 const projectUsageRoute = createRoute({
@@ -58,7 +52,6 @@ const quotaRequestRoute = createRoute({
 });
 
 export const quotaRoutes = [
-  accountRoute,
   orgQuotaRoute,
   projectQuotaRoute,
   orgUsageRoute,

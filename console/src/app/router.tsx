@@ -17,6 +17,7 @@ import {
 import { NoScreen } from "./no-screen.tsx";
 import { orgRoute } from "./org-route.ts";
 import { outerRoutes } from "./outer-routes.tsx";
+import { accountRoute } from "./account-routes.tsx";
 import { quotaRoutes } from "./quota-routes.tsx";
 import { type RouterContext, rootRoute } from "./root-route.ts";
 import { scimSourceRoutes } from "./scim-source-routes.tsx";
@@ -256,6 +257,7 @@ export const createConsoleRouter = (context: RouterContext) =>
         identityProviderRoute,
         ...scimSourceRoutes,
         ...accessRequestRoutes,
+        accountRoute,
         ...quotaRoutes,
       ]),
     ]),

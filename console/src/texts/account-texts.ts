@@ -17,7 +17,11 @@ export const accountTexts = {
   create: "New contact",
   createIntro: "Nothing is sent to the address before you send it a link to confirm it.",
   none: "There are no contacts yet.",
-  noneHint: "Without one, nobody is warned about keys that end or webhooks that stop.",
+  noneHintOf: {
+    org: "Without one, nobody is warned about keys that end or webhooks that stop.",
+    customer:
+      "Without one, nobody is warned about webhooks of the customer that stop, or organisations that are closed.",
+  },
   hidden: "You may not see the contacts here.",
   email: "Address",
   emailHint: "For example billing@example.com. Better a mailbox of several people than that of one.",
@@ -40,8 +44,10 @@ export const accountTexts = {
   done: "I have passed it on",
   close: "Close",
   owners: "Who may act",
-  ownersIntro:
-    "Owners decide everything, also about the account. The last one cannot be removed, suspended or deleted.",
+  ownersIntroOf: {
+    org: "Owners decide everything, also about the account. The last one cannot be removed, suspended or deleted.",
+    customer: "Owners here decide everything about the customer and in all of its organisations.",
+  },
   ownersHidden: "You may not see who has which role here.",
   noOwners: "Nobody is an owner here by a role on it. Somebody above it may act.",
   consumed: "What was consumed",

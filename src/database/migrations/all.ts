@@ -64,6 +64,11 @@ import { createAccessUses } from "./0140-access-uses.ts";
 import { addFirstSignIns } from "./0146-first-sign-ins.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { createContacts, indexesOfEndingKeys } from "./0150-contacts.ts";
+import {
+  addContactsOfCustomers,
+  indexesOfCustomerContacts,
+  validateParentsOfContacts,
+} from "./0152-contacts-of-customers.ts";
 import { createInvitations, indexesOfAddresses } from "./0135-invitations.ts";
 import { createPastStates } from "./0133-past-states.ts";
 import { createPastRoles } from "./0134-past-roles.ts";
@@ -170,6 +175,9 @@ export const migrations: Migrations = {
   "0146-first-sign-ins": { up: addFirstSignIns },
   "0150-contacts": { up: createContacts },
   "0151-ending-keys-index": { createIndexes: indexesOfEndingKeys },
+  "0152-contacts-of-customers": { up: addContactsOfCustomers },
+  "0153-contacts-of-customers-indexes": { createIndexes: indexesOfCustomerContacts },
+  "0153-contacts-of-customers-references": { up: validateParentsOfContacts },
 };
 
 /**

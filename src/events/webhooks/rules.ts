@@ -14,6 +14,7 @@ import type { Sealer } from "../../identity/sealer.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns, singletonPath } from "../../paths/patterns.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { joinedParentColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { requireIdsInPaths } from "../changes/resolve-paths.ts";
 import { changeFields } from "../changes/fields.ts";
@@ -59,7 +60,6 @@ export function createWebhookRules(
       prepare: (transaction, _parents, webhooks, atItem) =>
         mapItems(webhooks, atItem, async (webhook) => {
           const terms = termsOf(webhook);
-          const parent = parentOf(transaction, of);
           const member = await requireMayDeliver(transaction, authorHolds);
           const id = transaction.newId();
           const { secret, ...keys } = issueKeys(sealer, id, webhook.signature);
@@ -69,8 +69,8 @@ export function createWebhookRules(
           const none = { sealed_previous_secret: null, previous_public_key: null, previous_secret_expire_time: null };
           const secrets = { ...keys, ...none };
           return {
-            columns: { id, ...parent.columns, ...terms, ...state, ...member, ...secrets, ...cursor },
-            joined: { ...parent.joined, ...(secret !== undefined && { secret }) },
+            columns: { id, ...parentOf(transaction, of), ...terms, ...state, ...member, ...secrets, ...cursor },
+            joined: { ...joinedParentColumns(transaction), ...(secret !== undefined && { secret }) },
           };
         }),
     },
@@ -101,15 +101,7 @@ export function createWebhookRules(
 
 /** Returns the columns of a new webhook that say where it is. */
 function parentOf({ org, time }: OrgTransaction, of: "org" | "customer") {
-  if (of === "org") {
-    const noCustomer = { customer_name: null, customer_delete_time: null };
-    return { columns: {}, joined: { org_name: org.name, org_delete_time: org.delete_time, ...noCustomer } };
-  }
-  const noOrg = { org_name: null, org_delete_time: null };
-  return {
-    columns: { parent_customer_id: org.id, start_time: time },
-    joined: { customer_name: org.name, customer_delete_time: org.delete_time, ...noOrg },
-  };
+  return of === "org" ? {} : { parent_customer_id: org.id, start_time: time };
 }
 
 /** The member for which a webhook delivers. */

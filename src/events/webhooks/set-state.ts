@@ -15,11 +15,12 @@ import { locksOf, runOpen } from "../../standard-methods/write/open-write.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { placeOfCall } from "../../standard-methods/place-of-call.ts";
 import { webhookDefinition } from "./definition.ts";
 import { beginLogsAnew } from "./logs.ts";
 import { type IssuedWebhookRow, toWebhook } from "./message.ts";
 import { requireMayDeliver, tryAtOnce } from "./rules.ts";
-import { type ServedWebhooks, placeOfCall } from "./served.ts";
+import type { ServedWebhooks } from "./served.ts";
 
 type WebhookChange = Updateable<Schema["webhooks"]>;
 

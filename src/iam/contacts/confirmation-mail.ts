@@ -1,11 +1,11 @@
 // The mail that asks somebody to confirm an address: plain text, whose only URL is the link.
 import { harmlessName } from "../mails/harmless-name.ts";
 import type { ContactKind } from "../../database/contact-tables.ts";
+import type { ContactParent } from "./parent.ts";
 
 /** What a mail says. */
 export interface ConfirmationText {
-  readonly orgName: string;
-  readonly orgDisplayName: string;
+  readonly parent: ContactParent;
   readonly kinds: readonly ContactKind[];
   readonly link: string;
   readonly expireTime: Date;
@@ -13,22 +13,22 @@ export interface ConfirmationText {
 
 /** Returns the subject and the text of a mail. */
 export function writeConfirmation(text: ConfirmationText): { readonly subject: string; readonly text: string } {
-  const { orgName, kinds, link, expireTime } = text;
-  const org = harmlessName(text.orgDisplayName) ?? orgName;
+  const { parent, kinds, link, expireTime } = text;
+  const shown = harmlessName(parent.displayName) ?? parent.name;
   const lines = [
-    `${org} names this address as its contact at ${new URL(link).host}.`,
+    `${shown} names this address as its contact at ${new URL(link).host}.`,
     "",
-    `The org is ${orgName}. It would be sent warnings about: ${describeKinds(kinds)}.`,
+    `The ${parent.kind} is ${parent.name}. It would be sent warnings about: ${describeKinds(kinds)}.`,
     "",
     "If you want them, open this link and confirm the address:",
     "",
     link,
     "",
     `The link works once, until ${minuteOf(expireTime)}.`,
-    "If you do not know the org, ignore this. Then it sends no warnings here.",
+    `If you do not know the ${parent.kind}, ignore this. Then it sends no warnings here.`,
     "",
   ];
-  return { subject: `Confirm the contact of ${org}`, text: lines.join("\n") };
+  return { subject: `Confirm the contact of ${shown}`, text: lines.join("\n") };
 }
 
 const kindTexts: Readonly<Record<ContactKind, string>> = {

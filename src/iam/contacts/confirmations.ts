@@ -3,15 +3,16 @@
 import { serviceAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
+import { isLogOfCustomer } from "../../database/org-key.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { parseSecretHandle } from "../../identity/secret-handle.ts";
-import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { voidLinks } from "../mails/mailed-links.ts";
 import { contactDefinition } from "./definition.ts";
 import { type OpenLink, contactLinks, readOpenLink } from "./link-store.ts";
 import { toContact } from "./message.ts";
+import { findContact } from "./store.ts";
 
 export interface ContactConfirmations {
   /** Returns the contact of a secret; undefined for one with which nothing can be confirmed. */
@@ -34,13 +35,14 @@ export function createContactConfirmations(database: Database): ContactConfirmat
     async confirm(secret) {
       const [handle, found] = [parseSecretHandle(secret), await find(secret)];
       if (handle === undefined || found === undefined) throw notOpen();
-      const orgKey = { by: "id", value: found.org_id } as const;
+      const parent = { by: "id", value: found.key.id } as const;
+      const locks = isLogOfCustomer(found.key) ? { logOfCustomer: parent } : { org: parent };
       return inTransaction(database, (db) =>
-        writeInOrg(db, { org: orgKey }, author, async (transaction) => {
+        writeInOrg(db, locks, author, async (transaction) => {
           const { org, revision, time } = transaction;
           // Again under the lock: another call may have used it up, or the address may be another one by now.
           const link = await readOpenLink(db, handle);
-          const row = link && (await findRow(db, contactDefinition, [orgKey, { by: "id", value: link.contact_id }]));
+          const row = link && (await findContact(db, org, link.contact_id));
           if (link === undefined || row === undefined) throw notOpen();
           await voidLinks(transaction, contactLinks, [row.id]);
           const change = { fields: toContact(row), columns: { confirm_time: org.lockTime } };
@@ -58,4 +60,4 @@ function notOpen(): ServiceError {
 }
 
 export const linkNotOpenText =
-  "this link cannot be used: the address is confirmed already, the link has ended, a newer one was sent, or the contact was changed or deleted. Ask the org for another one";
+  "this link cannot be used: the address is confirmed already, the link has ended, a newer one was sent, or the contact was changed or deleted. Ask who sent it for another one";

@@ -1,7 +1,7 @@
 import { type Contact, Contact_Kind as Kind } from "../../../gen/iam/v1alpha/contact_pb.ts";
 import type { ContactKind } from "../../database/contact-tables.ts";
-import { formatPath, orgPathName } from "../../paths/format-path.ts";
-import { patterns } from "../../paths/patterns.ts";
+import { formatPath, pathName } from "../../paths/format-path.ts";
+import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import type { ContactRow } from "./store.ts";
@@ -21,7 +21,13 @@ export function toContact(row: Omit<ContactRow, "email"> & { readonly email: str
 }
 
 export function contactPath(row: Omit<ContactRow, "email">): string {
-  return formatPath(patterns.Contact, orgPathName(row), row.name);
+  const { org_id: id, parent_customer_id: customerId, org_name: orgName, customer_name: customerName } = row;
+  if (customerId === id) {
+    const customer = pathName({ id, name: customerName ?? "", delete_time: row.customer_delete_time });
+    return formatPath(otherPatterns.customerContact, customer, row.name);
+  }
+  const org = pathName({ id, name: orgName ?? "", delete_time: row.org_delete_time });
+  return formatPath(patterns.Contact, org, row.name);
 }
 
 /** Returns the kinds as they are stored; without those that are unspecified. */

@@ -1,4 +1,4 @@
-// The link that confirms a contact: it is made under the lock of the org, and sent after the commit, so that no lock waits for a mail server.
+// The link that confirms a contact: it is made under the lock of its org or customer, and sent after the commit, so that no lock waits for a mail server.
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
@@ -8,30 +8,33 @@ import {
   type SendConfirmationResponse,
   SendConfirmationResponseSchema,
 } from "../../../gen/iam/v1alpha/contact_pb.ts";
-import { targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { Database } from "../../database/database.ts";
 import { secondsAfter } from "../../database/clock.ts";
 import type { OrgKey } from "../../database/org-key.ts";
-import { patterns } from "../../paths/patterns.ts";
+import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
+import { placeOfCall } from "../../standard-methods/place-of-call.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { runOpen } from "../../standard-methods/write/open-write.ts";
+import { locksOf, runOpen } from "../../standard-methods/write/open-write.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
+import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import type { MailDependencies } from "../mails/mail-dependencies.ts";
 import { requireMayMail } from "../mails/mail-limits.ts";
 import { insertLink, noteLinkSent } from "../mails/mailed-links.ts";
-import { readNames } from "../members/read-names.ts";
 import { writeConfirmation } from "./confirmation-mail.ts";
 import { contactDefinition } from "./definition.ts";
 import { contactLinks, linkSeconds } from "./link-store.ts";
 import { contactPath, toContact } from "./message.ts";
+import { readParent } from "./parent.ts";
 import type { ContactRow } from "./store.ts";
 
-type ServedContacts = ServedResource<"contacts", ContactRow, typeof ContactSchema>;
+/** Contacts in each of their places. */
+export type ServedContacts = readonly ServedResource<"contacts", ContactRow, typeof ContactSchema>[];
 
 /** A link that is to go out when the write is committed. */
 interface Issued {
@@ -41,18 +44,19 @@ interface Issued {
   readonly mail: { readonly to: string; readonly subject: string; readonly text: string };
 }
 
-export function createSendConfirmation(served: ServedContacts, mails: MailDependencies) {
-  const { reader, dependencies } = served;
-  const { mailer, issuer, mailsPerHour } = mails;
-
+export function createSendConfirmation(
+  served: ServedContacts,
+  { mailer, issuer, mailsPerHour }: MailDependencies,
+  { writes }: Pick<Database, "writes">,
+) {
   const issue = async (transaction: OrgTransaction, row: ContactRow): Promise<Issued> => {
-    const { org, db, author } = transaction;
+    const { org } = transaction;
     if (mailer !== undefined) await requireMayMail(transaction, contactLinks, row.email, mailsPerHour);
     const { id, secret } = await insertLink(transaction, contactLinks, row, mailer !== undefined);
     const link = `${issuer()}/sign-in/contact#${secret}`;
-    const { orgDisplayName } = await readNames(db, org, author);
+    const parent = await readParent(transaction);
     const expireTime = secondsAfter(org.lockTime, linkSeconds);
-    const text = writeConfirmation({ orgName: org.name, orgDisplayName, kinds: row.kinds, link, expireTime });
+    const text = writeConfirmation({ parent, kinds: row.kinds, link, expireTime });
     return { org: { customer_id: org.customer_id, id: org.id }, id, link, mail: { to: row.email, ...text } };
   };
 
@@ -66,18 +70,20 @@ export function createSendConfirmation(served: ServedContacts, mails: MailDepend
     const problem = await mailer.send(issued.org.id, issued.mail);
     // The link stays secret: otherwise an address could be confirmed whose mail server takes nothing at the moment.
     if (problem !== undefined) return { ...answer, mailProblem: problem };
-    await noteLinkSent(dependencies.database.writes, contactLinks, issued.org, issued.id);
+    await noteLinkSent(writes, contactLinks, issued.org, issued.id);
     return { ...answer, mailSent: true };
   };
 
   return async (request: SendConfirmationRequest, context: HandlerContext): Promise<SendConfirmationResponse> => {
-    const path = targetOf(context, patterns.Contact);
+    const { placed, path } = placeOfCall(served, context);
+    const { reader, rules, dependencies } = placed;
     const write = readWriteRequest(ContactsService.method.sendConfirmation, request, context);
     let issued: Issued | undefined;
-    const answer = await runWrite(dependencies, write, (call) =>
-      runOpen(call, { org: path[0] }, async (transaction) => {
+    const answer = await runWrite(dependencies, write, async (call) =>
+      runOpen(call, await locksOf(rules.scope, call.db, path), async (transaction) => {
         const { db, org, revision, time } = transaction;
-        const row = await requireFound(served, transaction, await reader.find(db, path), path, request.etag);
+        const row = await requireFound(placed, transaction, await reader.find(db, path), path, request.etag);
+        await requireOpenParents(placed, transaction, [row], alone);
         requireUnconfirmed(row);
         const made = await issue(transaction, row);
         if (!request.validateOnly) issued = made;

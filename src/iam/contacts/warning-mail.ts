@@ -1,54 +1,67 @@
 // The mail with warnings: plain text. It has names in paths alone, which no mail program makes a link of, and one URL, that of the account in
 // the console.
 import { minuteOf } from "./confirmation-mail.ts";
+import type { ContactParent } from "./parent.ts";
 import type { DueWarning } from "./warning-store.ts";
 
 /** What a mail says. */
 export interface WarningText {
-  readonly orgName: string;
+  readonly parent: Pick<ContactParent, "kind" | "name">;
   readonly contactName: string;
   readonly warnings: readonly DueWarning[];
   /** The URL of the service, without a path. */
   readonly issuer: string;
 }
 
+const accountPaths = {
+  org: (name: string) => `/orgs/${name}/account`,
+  customer: (name: string) => `/customers/${name}?tab=account`,
+} as const;
+
 /** Returns the subject and the text of a mail. */
-export function writeWarnings({ orgName, contactName, warnings, issuer }: WarningText): {
+export function writeWarnings({ parent, contactName, warnings, issuer }: WarningText): {
   readonly subject: string;
   readonly text: string;
 } {
   const lines = [
-    `The org ${orgName} at ${new URL(issuer).host}:`,
+    `The ${parent.kind} ${parent.name} at ${new URL(issuer).host}:`,
     "",
-    ...warnings.map((warning) => `- ${describe(warning)}`),
+    ...warnings.map((warning) => `- ${describe(parent, warning)}`),
     "",
-    "The account of the org:",
+    `The account of the ${parent.kind}:`,
     "",
-    `${issuer}/console/orgs/${orgName}/account`,
+    `${issuer}/console${accountPaths[parent.kind](parent.name)}`,
     "",
-    `This address is the contact ${contactName} of the org. To get no more of these mails, ask an owner of the org to delete the contact.`,
+    `This address is the contact ${contactName} of the ${parent.kind}. To get no more of these mails, ask an owner of the ${parent.kind} to delete the contact.`,
     "",
   ];
-  return { subject: subjectOf(orgName, warnings), text: lines.join("\n") };
+  return { subject: subjectOf(parent, warnings), text: lines.join("\n") };
 }
 
-function subjectOf(orgName: string, warnings: readonly DueWarning[]): string {
+function subjectOf({ kind, name }: WarningText["parent"], warnings: readonly DueWarning[]): string {
   const [first] = warnings;
   return warnings.length === 1 && first !== undefined
-    ? `${orgName}: ${titles[first.kind]}`
-    : `${orgName}: ${warnings.length} warnings`;
+    ? `${name}: ${titles[first.kind](kind)}`
+    : `${name}: ${warnings.length} warnings`;
 }
 
-const titles: Readonly<Record<DueWarning["kind"], string>> = {
-  API_KEY_ENDS: "an API key ends",
-  WEBHOOK_DISABLED: "a webhook is disabled",
-  EVENT_STREAM_DISABLED: "an event stream is disabled",
-  ORG_SUSPENDED: "the org is suspended",
-  ORG_DELETED: "the org is deleted",
+/** How the title of a mail names an org: that of the contact, or one of those of its customer. */
+const oneOf = { org: "the org", customer: "an org" } as const;
+
+const titles: Readonly<Record<DueWarning["kind"], (of: ContactParent["kind"]) => string>> = {
+  API_KEY_ENDS: () => "an API key ends",
+  WEBHOOK_DISABLED: () => "a webhook is disabled",
+  EVENT_STREAM_DISABLED: () => "an event stream is disabled",
+  ORG_SUSPENDED: (of) => `${oneOf[of]} is suspended`,
+  ORG_DELETED: (of) => `${oneOf[of]} is deleted`,
+  CUSTOMER_DELETED: () => "the customer is deleted",
 };
 
-function describe({ kind, subject_name: name, member_name: member, occasion, end_time: end }: DueWarning): string {
+function describe(parent: WarningText["parent"], warning: DueWarning): string {
+  const { kind, subject_name: name, member_name: member, occasion, end_time: end } = warning;
   const time = minuteOf(occasion);
+  const org = parent.kind === "org" ? "The org" : `The org ${name}`;
+  const restored = `Until ${end === null ? "it is purged" : minuteOf(end)} it can be restored; then it is removed for good.`;
   switch (kind) {
     case "API_KEY_ENDS":
       return `The API key ${name} of the member ${member ?? ""} ends on ${time}. Rotate it, or make another one.`;
@@ -57,8 +70,10 @@ function describe({ kind, subject_name: name, member_name: member, occasion, end
     case "EVENT_STREAM_DISABLED":
       return `The event stream ${name} sends no signals since ${time}. What waits is sent when it is resumed.`;
     case "ORG_SUSPENDED":
-      return `The org is suspended since ${time}: it can be read, and nothing in it can be used.`;
+      return `${org} is suspended since ${time}: it can be read, and nothing in it can be used.`;
     case "ORG_DELETED":
-      return `The org was deleted on ${time}. Until ${end === null ? "it is purged" : minuteOf(end)} it can be restored; then it is removed for good.`;
+      return `${org} was deleted on ${time}. ${restored}`;
+    case "CUSTOMER_DELETED":
+      return `The customer was deleted on ${time}, with its orgs. ${restored}`;
   }
 }

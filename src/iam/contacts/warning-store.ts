@@ -1,32 +1,54 @@
-// What confirmed contacts are to be warned about, as the rows of their orgs are. A warning is a row before it is sent, so that of several
+// What confirmed contacts are to be warned about, as the rows of their orgs and customers are. A warning is a row before it is sent, so that of several
 // servers one sends it. One of which nobody has noted that it was sent is tried again an hour later, some times.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { readClock } from "../../database/clock.ts";
 import type { ContactKind } from "../../database/contact-tables.ts";
 import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
-import { isInThePast } from "../../database/partitions.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type WarningKind, recipients, warnedDays } from "./warning-kinds.ts";
+import { isActive, selectStates } from "./warned-states.ts";
 
-/** An org with contacts that are confirmed. */
-export interface WarnedOrg extends OrgKey {
+/** An org or a customer with contacts that are confirmed. */
+export interface WarnedParent extends OrgKey {
   readonly name: string;
+  /** Whether there may be something to warn them of. */
+  readonly may_warn: boolean;
 }
 
-/** Returns the next orgs with confirmed contacts, in the order of their ids. @param afterId of the last one before; undefined for the first. */
-export async function readWarnedOrgs(
+/**
+ * Returns the next orgs and customers with confirmed contacts, in the order of their ids.
+ *
+ * @param afterId of the last one before; undefined for the first.
+ */
+export async function readWarnedParents(
   db: Kysely<Schema>,
   afterId: string | undefined,
   limit: number,
-): Promise<WarnedOrg[]> {
-  const { rows } = await sql<WarnedOrg>`
-    select orgs.customer_id, orgs.id, orgs.name from (
+): Promise<WarnedParent[]> {
+  const now = sql`${await readClock(db)}::timestamptz`;
+  const since = sql`${now} - make_interval(days => ${warnedDays})`;
+  const isIn = (table: "api_keys" | "event_streams" | "webhooks") =>
+    sql.raw(`${table}.customer_id = warned.customer_id and ${table}.org_id = warned.org_id`);
+  const isDisabled = (table: "event_streams" | "webhooks") => sql`exists (
+    select from ${sql.table(table)} where ${isIn(table)} and ${sql.ref(`${table}.state`)} = 'DISABLED' and ${sql.ref(`${table}.update_time`)} > ${since})`;
+  const hasEnded = sql`(orgs.delete_time > ${since} or orgs.state = 'SUSPENDED' and orgs.update_time > ${since})`;
+  const { rows } = await sql<WarnedParent>`
+    select warned.customer_id, warned.org_id as id, coalesce(orgs.name, customers.name) as name, (
+      ${isDisabled("webhooks")} or ${isDisabled("event_streams")} or coalesce(${hasEnded}, false)
+      or exists (
+        select from api_keys where ${isIn("api_keys")}
+          and api_keys.expire_time > ${now} and api_keys.expire_time <= ${now} + make_interval(days => ${warnedDays}))
+      or coalesce(customers.delete_time > ${since}, false)
+      or exists (select from orgs where orgs.customer_id = customers.id and ${hasEnded})
+    ) as may_warn
+    from (
       select distinct customer_id, org_id from contacts
       where confirm_time is not null and ${afterId === undefined ? sql`true` : sql`org_id > ${afterId}`}
       order by org_id limit ${limit}
     ) as warned
-    join orgs on orgs.customer_id = warned.customer_id and orgs.id = warned.org_id
-    order by orgs.id`.execute(db);
+    left join orgs on orgs.customer_id = warned.customer_id and orgs.id = warned.org_id
+    left join customers on customers.id = warned.customer_id and customers.id = warned.org_id
+    order by warned.org_id`.execute(db);
   return rows;
 }
 
@@ -41,7 +63,7 @@ export interface DueWarning {
   readonly subject_name: string;
   readonly member_name: string | null;
   readonly occasion: Date;
-  /** When an API key ends, or an org is removed permanently. */
+  /** When an API key ends, or an org or a customer is removed permanently. */
   readonly end_time: Date | null;
 }
 
@@ -54,7 +76,7 @@ const remembered = sql`interval '60 days'`;
 const perKind = 20;
 
 /**
- * Reads what the confirmed contacts of an org are to be warned about, and takes it on for the caller, who sends it. A contact that got a
+ * Reads what the confirmed contacts of an org or a customer are to be warned about, and takes it on for the caller, who sends it. A contact that got a
  * warning in the last hour waits.
  */
 export async function takeDueWarnings(db: Kysely<Schema>, org: OrgKey): Promise<readonly DueWarning[]> {
@@ -125,9 +147,6 @@ async function readDueWarnings(
   return rows;
 }
 
-const isActive = (org: OrgKey) =>
-  sql`exists (select from orgs where ${isThis(org)} and orgs.delete_time is null and orgs.state = 'ACTIVE')`;
-
 /** The API keys of an org that end soon, and that no other one has replaced. */
 function fromEndingKeys(org: OrgKey, now: RawBuilder<unknown>): RawBuilder<unknown> {
   const isWithMember = sql`members.customer_id = api_keys.customer_id and members.org_id = api_keys.org_id and members.id = api_keys.member_id`;
@@ -141,54 +160,11 @@ function fromEndingKeys(org: OrgKey, now: RawBuilder<unknown>): RawBuilder<unkno
       and api_keys.create_time < api_keys.expire_time - make_interval(days => ${2 * warnedDays})`;
 }
 
-/** Selects what is disabled in an org, and whether the org is suspended or deleted, if that is so since a time, and with the time since when. */
-function selectStates(org: OrgKey, since: RawBuilder<unknown>): RawBuilder<unknown> {
-  const selectDisabled = (kind: WarningKind, table: "webhooks" | "event_streams", type: string) => sql`
-    select ${kind} as kind, disabled.id as subject_id, disabled.name as subject_name, entered.time as occasion, null::timestamptz as end_time
-    from (
-      select id, name from ${sql.table(table)}
-      where ${isInOrgOf(table, org)} and state = 'DISABLED' and update_time > ${since} and ${isActive(org)} and exists (select from told)
-    ) as disabled
-    cross join lateral (${selectEntered(org, type, "disabled.id", "DISABLED", since)}) as entered`;
-  return sql`
-    ${selectDisabled("WEBHOOK_DISABLED", "webhooks", "Webhook")}
-    union all
-    ${selectDisabled("EVENT_STREAM_DISABLED", "event_streams", "EventStream")}
-    union all
-    select 'ORG_SUSPENDED', orgs.id, orgs.name, entered.time, null
-    from orgs cross join lateral (${selectEntered(org, "Org", "orgs.id", "SUSPENDED", since)}) as entered
-    where ${isThis(org)} and orgs.delete_time is null and orgs.state = 'SUSPENDED' and exists (select from told)
-    union all
-    select 'ORG_DELETED', orgs.id, orgs.name, orgs.delete_time, orgs.purge_time from orgs
-    where ${isThis(org)} and orgs.delete_time > ${since}`;
-}
-
-/**
- * Selects when something last came into a state, if that is after a time: what has changed of it meanwhile does not matter. The log keeps
- * that for longer than anybody is warned of it.
- */
-function selectEntered(
-  org: OrgKey,
-  type: string,
-  id: string,
-  state: string,
-  since: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  return sql`
-    select date_trunc('milliseconds', changes.time) as time from changes
-    where ${isInOrgOf("changes", org)} and changes.resource_id = ${sql.ref(id)} and changes.resource_type = ${type}
-      and changes.time > ${since} and ${sql.raw(isInThePast)}
-      and changes.after ->> 'state' = ${state} and changes.before ->> 'state' is distinct from ${state}
-    order by changes.time desc limit 1`;
-}
-
 /** The rules as two columns. */
 const rulesOf = {
   kinds: Object.entries(recipients).flatMap(([kind, of]) => of.map(() => kind)),
   contactKinds: Object.values(recipients).flatMap((of): readonly ContactKind[] => of),
 };
-
-const isThis = ({ customer_id: customerId, id }: OrgKey) => sql`orgs.customer_id = ${customerId} and orgs.id = ${id}`;
 
 /** Notes that a mail server has taken a mail with warnings. */
 export async function noteWarningsSent(db: Kysely<Schema>, org: OrgKey, sent: readonly DueWarning[]): Promise<void> {

@@ -6,6 +6,6 @@ export interface MailDependencies {
   readonly mailer: Mailer | undefined;
   /** The URL of the service, without a path. */
   readonly issuer: () => string;
-  /** The maximum number of mails of an org in an hour, of each kind. */
+  /** The maximum number of mails of an org or a customer in an hour, of each kind. */
   readonly mailsPerHour: number;
 }

@@ -27,7 +27,7 @@ interface Addressed {
   readonly email: string;
 }
 
-/** Voids the links of some, under the lock of their org. */
+/** Voids the links of some, under the lock of their org or customer. */
 export async function voidLinks(
   { db, org }: OrgTransaction,
   { table, owner }: MailedLinks,
@@ -39,7 +39,7 @@ export async function voidLinks(
 }
 
 /**
- * Makes a link, under the lock of the org. Links to the same from before are void.
+ * Makes a link, under the lock of its org or customer. Links to the same from before are void.
  *
  * @param isMailed whether it is to be sent.
  * @returns the id of its row, and the secret.

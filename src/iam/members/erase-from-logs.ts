@@ -5,10 +5,12 @@ import { sql } from "kysely";
 import { countEntriesOf, eraseEntriesOf, isInLog } from "../../changes/erase-from-log.ts";
 import { removeStates } from "../../changes/past/past-states.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { WriteLocks } from "../../changes/write-locks.ts";
+import { isLogOfCustomer } from "../../database/org-key.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { byId, formatPath, formatReferences, pathName } from "../../paths/format-path.ts";
-import type { Reference, References } from "../../paths/parse-path.ts";
-import type { patterns } from "../../paths/patterns.ts";
+import type { References } from "../../paths/parse-path.ts";
+import type { otherPatterns, patterns } from "../../paths/patterns.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { runOpen } from "../../standard-methods/write/open-write.ts";
 import { type WriteRequest, runWrite } from "../../standard-methods/write/write-call.ts";
@@ -18,13 +20,13 @@ interface Counted {
   readonly changeCount: number;
 }
 
-type ErasedPattern = typeof patterns.Member | typeof patterns.Contact;
+type ErasedPattern = typeof patterns.Member | typeof patterns.Contact | typeof otherPatterns.customerContact;
 
 /** What is erased, and how the method of it answers. */
 interface Erasure<Answer extends Message & Counted> {
   readonly type: "Member" | "Contact";
   readonly pattern: ErasedPattern;
-  readonly org: Reference;
+  readonly locks: WriteLocks;
   /** Returns its id. Throws while it exists, and for what the log does not have. */
   readonly requireGone: (transaction: OrgTransaction) => Promise<string>;
   readonly toAnswer: (changeCount: number) => Answer;
@@ -38,12 +40,12 @@ export async function eraseFromLogs<Answer extends Message & Counted>(
   write: WriteRequest,
   erasure: Erasure<Answer>,
 ): Promise<Answer> {
-  const { org: orgReference, requireGone, toAnswer } = erasure;
+  const { locks, requireGone, toAnswer } = erasure;
   let changeCount = 0;
   for (;;) {
     const before = changeCount;
     const answer = await runWrite(dependencies, write, (call) =>
-      runOpen(call, { org: orgReference }, async (transaction) => {
+      runOpen(call, locks, async (transaction) => {
         const { db, org } = transaction;
         const erased = { type: erasure.type, orgId: org.id, id: await requireGone(transaction) };
         if (write.validateOnly) return toAnswer(await countEntriesOf(db, erased));
@@ -76,7 +78,7 @@ export async function requireInLog(
   const [, reference] = path;
   const label = type.toLowerCase();
   if (reference.by === "name") {
-    const rule = `must name the ${label} by its id, as in orgs/acme/${pattern[1]}/@<id>: a ${gone} ${label} has no name`;
+    const rule = `must name the ${label} by its id, as in ${pattern[0]}/acme/${pattern[1]}/@<id>: a ${gone} ${label} has no name`;
     throw invalidField("path", rule);
   }
   const isKnown = reference.by === "id" && (await isInLog(db, { type, orgId: org.id, id: reference.value }));
@@ -91,12 +93,26 @@ function recordErasure(
   id: string,
 ): void {
   const path = formatPath(pattern, pathName(org), byId(id));
-  record({ type, id, path, containerId: id, before: { org_id: org.id, id }, after: null });
+  const before = { org_id: org.id, id, ...(isLogOfCustomer(org) && { parent_customer_id: org.id }) };
+  record({ type, id, path, containerId: id, before, after: null });
 }
 
-/** Forgets what was answered to writes of the last day that may name it: those of itself, and those with its id. */
+/**
+ * Forgets what was answered to writes of the last day that may name it: those of itself, and those with its id, which others have made of its org, or of
+ * any org that the log names.
+ */
 async function forgetAnswers({ db, org }: OrgTransaction, id: string): Promise<void> {
+  const names = sql`position(convert_to(${id}, 'UTF8') in answer) > 0`;
   await sql`
-    delete from write_requests where customer_id = ${org.customer_id} and org_id = ${org.id}
-      and (actor_id = ${id} or position(convert_to(${id}, 'UTF8') in answer) > 0)`.execute(db);
+    delete from write_requests where customer_id = ${org.customer_id} and org_id = ${org.id} and (actor_id = ${id} or ${names})`.execute(
+    db,
+  );
+  await sql`
+    delete from write_requests using (
+      select distinct actor_org_id, actor_id from changes
+      where customer_id = ${org.customer_id} and org_id = ${org.id} and resource_id = ${id} and actor_org_id is not null
+    ) as authors
+    where write_requests.org_id = authors.actor_org_id and write_requests.actor_id = authors.actor_id and ${names}`.execute(
+    db,
+  );
 }

@@ -28,7 +28,7 @@ export function createEraseMember(dependencies: ResourceDependencies) {
     const path = targetOf(context, patterns.Member);
     return eraseFromLogs(dependencies, readWriteRequest(MembersService.method.eraseMember, request, context), {
       ...erased,
-      org: path[0],
+      locks: { org: path[0] },
       requireGone: (transaction) => requirePurged(transaction, path),
       toAnswer: (changeCount) => create(EraseMemberResponseSchema, { changeCount }),
     });

@@ -172,13 +172,16 @@ export async function removeOrg(db: Db, org: OrgRow): Promise<void> {
   await removeWhere(db, orgDefinition, place, isOneOf(orgDefinition, [org]));
 }
 
-/** The tables with rows of a customer itself: what its usage is summed up to, its webhooks, and what is known of them. It has the place of an org there. */
+/** The tables with rows of a customer itself: what its usage is summed up to, its webhooks and contacts, and what is known of them. It has the place of an org there. */
 const tablesOfCustomers = [
   "usage_sums",
   "usage_summaries",
   "webhook_deliveries",
   "webhook_logs",
   "webhooks",
+  "contact_links",
+  "contact_warnings",
+  "contacts",
   "resource_labels",
   "resource_counts",
 ] as const satisfies readonly OrgTable[];

@@ -21,18 +21,23 @@ ${problem === undefined ? "" : `<p role="alert">${escape(problem)}.</p>`}
 <input id="code" name="code" type="password" autocomplete="off" required>
 <button>Show the contact</button>
 </form>
-<p>The link in the mail fills the code in. It shows which org asks; nothing is confirmed with it.</p>
+<p>The link in the mail fills the code in. It shows who asks; nothing is confirmed with it.</p>
 </main>`,
   );
 }
 
+const called = {
+  org: { title: "Org", collection: "/orgs" },
+  customer: { title: "Customer", collection: "/customers" },
+} as const;
+
 /** The page that shows who asks. The box must be ticked: programs that check mails send forms, and leave such boxes as they are. */
-export function contactPage(code: string, { org_name: name, org_display_name: org, email, kinds }: OpenLink): string {
+export function contactPage(code: string, { parent, email, kinds }: OpenLink): string {
   return frame(
     "Confirm a contact",
     `<main class="narrow">
-<h1>Confirm the contact of ${named(org)}</h1>
-<dl><dt>Org</dt><dd>${named(org)}, <code>${escape(`/orgs/${name}`)}</code></dd>
+<h1>Confirm the contact of ${named(parent.displayName)}</h1>
+<dl><dt>${called[parent.kind].title}</dt><dd>${named(parent.displayName)}, <code>${escape(`${called[parent.kind].collection}/${parent.name}`)}</code></dd>
 <dt>The address</dt><dd><code>${escape(email)}</code></dd>
 <dt>It gets warnings about</dt><dd>${escape(describeKinds(kinds))}</dd></dl>
 <form method="post" action="${confirmPath}">
@@ -46,13 +51,13 @@ export function contactPage(code: string, { org_name: name, org_display_name: or
   );
 }
 
-export function confirmedPage({ org_display_name: org, email }: OpenLink): string {
+export function confirmedPage({ parent, email }: OpenLink): string {
   return frame(
     "Confirmed",
     `<main class="narrow">
 <h1>Confirmed</h1>
-<p role="status"><code>${escape(email)}</code> is a confirmed contact of ${named(org)} and gets its warnings.</p>
-<p>An owner of the org can change that; each warning names the org.</p>
+<p role="status"><code>${escape(email)}</code> is a confirmed contact of ${named(parent.displayName)} and gets its warnings.</p>
+<p>An owner of the ${parent.kind} can change that; each warning names the ${parent.kind}.</p>
 </main>`,
   );
 }

@@ -45,8 +45,8 @@ function Shown({ org }: { readonly org: Org }) {
           </Fact>
         </InvoiceFacts>
       </Section>
-      <ContactsSection org={org.path} />
-      <OwnersSection org={org.path} />
+      <ContactsSection kind="org" parent={org.path} />
+      <OwnersSection kind="org" on={org.path} />
       <Section title={accountTexts.consumed} actions={<UsedLinks path={org.path} />}>
         {null}
       </Section>

@@ -17,12 +17,12 @@ const readContactFields = (form: FormData): Pick<Contact, "email" | "kinds"> => 
 
 interface CreateContactDialogProps {
   /** Such as `/orgs/acme`. */
-  readonly org: string;
+  readonly parent: string;
   readonly open: boolean;
   readonly onClose: () => void;
 }
 
-export function CreateContactDialog({ org, open, onClose }: CreateContactDialogProps) {
+export function CreateContactDialog({ parent, open, onClose }: CreateContactDialogProps) {
   const create = useMutation(ContactsService.method.createContact);
   return (
     <CreateDialog
@@ -32,7 +32,7 @@ export function CreateContactDialog({ org, open, onClose }: CreateContactDialogP
       open={open}
       onClose={onClose}
       onCreate={(named, form) =>
-        create.mutateAsync({ parentPath: org, contact: { ...named, ...readContactFields(form) } })
+        create.mutateAsync({ parentPath: parent, contact: { ...named, ...readContactFields(form) } })
       }
     >
       <ContactFields contact={undefined} />

@@ -10,13 +10,12 @@ import { type Permissions, usePermissions } from "../../calls/use-permissions.ts
 import { accountTexts } from "../../texts/account-texts.ts";
 import { wordIn } from "../../texts/enum-words.ts";
 import { texts } from "../../texts/texts.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
 import { RemovalDialog } from "../../ui/removal-dialog.tsx";
-import { copiedOf } from "../../ui/row-menu.tsx";
+import { copiedOf, RowMenu } from "../../ui/row-menu.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ConfirmationNote } from "./confirmation-note.tsx";
 import { ChangeContactDialog, CreateContactDialog } from "./contact-dialogs.tsx";
@@ -25,12 +24,18 @@ const permissionsOfContacts = ["list", "create", "update", "delete", "sendConfir
   (verb) => `iam.contacts.${verb}`,
 );
 
-/** More than an org has by default. */
+/** More than an org or a customer has by default. */
 const maxContacts = 1_000;
 
-/** The contacts of an org, with which of them are confirmed. */
-export function ContactsSection({ org }: { readonly org: string }) {
-  const permissions = usePermissions(org, permissionsOfContacts);
+interface ContactsSectionProps {
+  readonly kind: "org" | "customer";
+  /** Such as `/orgs/acme`. */
+  readonly parent: string;
+}
+
+/** The contacts of an org or a customer, with which of them are confirmed. */
+export function ContactsSection({ kind, parent }: ContactsSectionProps) {
+  const permissions = usePermissions(parent, permissionsOfContacts);
   const [creating, setCreating] = useState(false);
   const mayList = permissions.may("iam.contacts.list");
   return (
@@ -43,15 +48,14 @@ export function ContactsSection({ org }: { readonly org: string }) {
       }
     >
       <p className="quiet-text">{accountTexts.contactsIntro}</p>
-      {mayList === true ? <Contacts org={org} permissions={permissions} /> : null}
+      {mayList === true ? <Contacts kind={kind} parent={parent} permissions={permissions} /> : null}
       {mayList === false ? <Empty title={accountTexts.hidden} /> : null}
-      <CreateContactDialog org={org} open={creating} onClose={() => setCreating(false)} />
+      <CreateContactDialog parent={parent} open={creating} onClose={() => setCreating(false)} />
     </Section>
   );
 }
 
-interface ContactsProps {
-  readonly org: string;
+interface ContactsProps extends ContactsSectionProps {
   readonly permissions: Permissions;
 }
 
@@ -61,13 +65,12 @@ interface Asked {
   readonly contact: Contact;
 }
 
-function Contacts({ org, permissions }: ContactsProps) {
-  const contacts = useQuery(ContactsService.method.listContacts, { parentPath: org, pageSize: maxContacts });
+function Contacts({ kind, parent, permissions }: ContactsProps) {
+  const contacts = useQuery(ContactsService.method.listContacts, { parentPath: parent, pageSize: maxContacts });
   const [asked, setAsked] = useState<Asked>();
   const [sent, setSent] = useState<SendConfirmationResponse>();
   const of = (action: Asked["action"]): Contact | undefined => (asked?.action === action ? asked.contact : undefined);
   const close = (): void => setAsked(undefined);
-  const columns = columnsFor(permissions, setAsked);
   return (
     <>
       {sent && <ConfirmationNote sent={sent} onDone={() => setSent(undefined)} />}
@@ -75,16 +78,14 @@ function Contacts({ org, permissions }: ContactsProps) {
         {({ contacts: rows }) =>
           rows.length === 0 ? (
             <Empty title={accountTexts.none}>
-              <p>{accountTexts.noneHint}</p>
+              <p>{accountTexts.noneHintOf[kind]}</p>
             </Empty>
           ) : (
-            <DataTable
-              label={accountTexts.contacts}
-              columns={columns}
-              rows={rows}
-              keyOf={({ id }) => id}
-              copiedOf={copiedOf}
-            />
+            <ul className="lines" aria-label={accountTexts.contacts}>
+              {rows.map((row) => (
+                <ContactLine key={row.id} contact={row} permissions={permissions} ask={setAsked} />
+              ))}
+            </ul>
           )
         }
       </Answered>
@@ -95,21 +96,23 @@ function Contacts({ org, permissions }: ContactsProps) {
   );
 }
 
-function columnsFor(permissions: Permissions, ask: (asked: Asked) => void): readonly Column<Contact>[] {
-  return [
-    { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
-    { title: accountTexts.email, cell: ({ email }) => <bdi translate="no">{email}</bdi> },
-    {
-      title: accountTexts.kinds,
-      cell: ({ kinds }) => kinds.map((kind) => wordIn(accountTexts.kindWords, Contact_KindSchema, kind)).join(", "),
-    },
-    { title: texts.columns.state, cell: (contact) => <ContactState contact={contact} /> },
-    {
-      title: texts.columns.actions,
-      numeric: true,
-      cell: (contact) => <Actions contact={contact} permissions={permissions} ask={ask} />,
-    },
-  ];
+/** A line, and not a row: addresses are long, and a narrow screen has no room for columns beside them. */
+function ContactLine({ contact, permissions, ask }: ActionsProps) {
+  const { name, displayName, email, kinds } = contact;
+  return (
+    <li>
+      <strong>
+        <bdi>{displayName || name}</bdi>
+      </strong>
+      <bdi translate="no">{email}</bdi>
+      <span>{kinds.map((kind) => wordIn(accountTexts.kindWords, Contact_KindSchema, kind)).join(", ")}</span>
+      <ContactState contact={contact} />
+      <span className="actions">
+        <Actions contact={contact} permissions={permissions} ask={ask} />
+        <RowMenu of={copiedOf(contact)} />
+      </span>
+    </li>
+  );
 }
 
 function ContactState({ contact: { confirmTime } }: { readonly contact: Contact }) {

@@ -8,9 +8,11 @@ import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Section } from "../../ui/page.tsx";
 import { Closing } from "./closing.tsx";
+import { ContactsSection } from "./contacts-section.tsx";
 import { InvoiceFacts, InvoiceFields, invoiceFields, readInvoiceFields } from "./invoice-facts.tsx";
+import { OwnersSection } from "./owners-section.tsx";
 
-/** The account of a customer: for whom invoices are, and what is kept when it is closed. */
+/** The account of a customer: for whom invoices are, who is warned, who may act, and what is kept when it is closed. */
 export function CustomerAccount({ customer }: { readonly customer: Customer }) {
   const permissions = usePermissions(customer.path, ["iam.customers.update"]);
   const [changed, setChanged] = useState<Customer>();
@@ -31,6 +33,8 @@ export function CustomerAccount({ customer }: { readonly customer: Customer }) {
       >
         <InvoiceFacts of={customer} />
       </Section>
+      <ContactsSection kind="customer" parent={customer.path} />
+      <OwnersSection kind="customer" on={customer.path} />
       <Closing kind="customer" of={customer} />
       <ChangeDialog
         schema={CustomerSchema}

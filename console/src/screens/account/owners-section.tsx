@@ -6,21 +6,27 @@ import { Answered, Empty } from "../../ui/notes.tsx";
 import { Section } from "../../ui/page.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 
-/** Who may act for an org: the members and groups with the role `owner` on it. */
-export function OwnersSection({ org }: { readonly org: string }) {
-  const mayList = usePermissions(org, ["iam.roleBindings.list"]).may("iam.roleBindings.list");
+interface OwnersSectionProps {
+  readonly kind: keyof typeof accountTexts.ownersIntroOf;
+  /** Such as `/orgs/acme`. */
+  readonly on: string;
+}
+
+/** Who may act for an org or a customer: the members and groups with the role `owner` on it. */
+export function OwnersSection({ kind, on }: OwnersSectionProps) {
+  const mayList = usePermissions(on, ["iam.roleBindings.list"]).may("iam.roleBindings.list");
   return (
     <Section title={accountTexts.owners}>
-      <p className="quiet-text">{accountTexts.ownersIntro}</p>
-      {mayList === true ? <Owners org={org} /> : null}
+      <p className="quiet-text">{accountTexts.ownersIntroOf[kind]}</p>
+      {mayList === true ? <Owners on={on} /> : null}
       {mayList === false ? <Empty title={accountTexts.ownersHidden} /> : null}
     </Section>
   );
 }
 
-function Owners({ org }: { readonly org: string }) {
+function Owners({ on }: Pick<OwnersSectionProps, "on">) {
   const filter = 'role_path = "/roles/owner"';
-  const bindings = useQuery(RoleBindingsService.method.listRoleBindings, { parentPath: org, pageSize: 1_000, filter });
+  const bindings = useQuery(RoleBindingsService.method.listRoleBindings, { parentPath: on, pageSize: 1_000, filter });
   return (
     <Answered of={bindings}>
       {({ roleBindings }) =>
