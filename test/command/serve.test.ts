@@ -116,7 +116,7 @@ describe("in the directory of a service", () => {
   const modeOf = (file: string): string => execFileSync("stat", ["-c", "%a", file], { encoding: "utf8" }).trim();
   const pidFile = () => join(folder(), "data/postgres/cluster/postmaster.pid");
 
-  test("commands of the operator use its embedded database while it runs", async () => {
+  test("only the owner can read the files with secrets of the operator, which commands replace while the service runs", async () => {
     const keyFile = join(folder(), "data/operator-key");
     expect(modeOf(keyFile)).toBe("600");
     const key = readFileSync(keyFile, "utf8");

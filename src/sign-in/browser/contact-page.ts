@@ -27,8 +27,8 @@ ${problem === undefined ? "" : `<p role="alert">${escape(problem)}.</p>`}
 }
 
 const called = {
-  org: { title: "Org", collection: "/orgs" },
-  customer: { title: "Customer", collection: "/customers" },
+  org: { title: "Org", collection: "orgs" },
+  customer: { title: "Customer", collection: "customers" },
 } as const;
 
 /** The page that shows who asks. The box must be ticked: programs that check mails send forms, and leave such boxes as they are. */
@@ -37,7 +37,7 @@ export function contactPage(code: string, { parent, email, kinds }: OpenLink): s
     "Confirm a contact",
     `<main class="narrow">
 <h1>Confirm the contact of ${named(parent.displayName)}</h1>
-<dl><dt>${called[parent.kind].title}</dt><dd>${named(parent.displayName)}, <code>${escape(`${called[parent.kind].collection}/${parent.name}`)}</code></dd>
+<dl><dt>${called[parent.kind].title}</dt><dd>${named(parent.displayName)}, <code>${escape(`/${called[parent.kind].collection}/${parent.name}`)}</code></dd>
 <dt>The address</dt><dd><code>${escape(email)}</code></dd>
 <dt>It gets warnings about</dt><dd>${escape(describeKinds(kinds))}</dd></dl>
 <form method="post" action="${confirmPath}">
