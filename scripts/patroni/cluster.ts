@@ -18,7 +18,7 @@ export interface Cluster {
   /** Waits until all nodes run and follow one primary, with a synchronous standby if there is to be one. */
   untilWell(): Promise<void>;
   /** Runs a statement on the primary. */
-  query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  readonly query: (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 }
 
 interface Member {

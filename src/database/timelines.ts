@@ -57,7 +57,7 @@ export function createTimelines(onLater: () => void): Timelines {
  * Connections that fail, lack of resources, and shutdowns. Any other refusal is that of a server that has no such functions, or gives them to
  * nobody, as services that manage PostgreSQL may: then there is nothing to compare.
  */
-const passingClasses = ["08", "53", "57"];
+const passingClasses = new Set(["08", "53", "57"]);
 
 /** The name of a file of the write-ahead log begins with its timeline, in hexadecimal digits. */
 const positionOfPrimary = `
@@ -72,7 +72,7 @@ async function readPosition(client: pg.Client): Promise<Position | undefined> {
     const [{ cluster, file } = { cluster: "", file: null }] = rows;
     return file === null ? undefined : { cluster, timeline: Number.parseInt(file.slice(0, 8), 16) };
   } catch (error) {
-    const isPassing = !(error instanceof pg.DatabaseError) || passingClasses.includes(error.code?.slice(0, 2) ?? "");
+    const isPassing = !(error instanceof pg.DatabaseError) || passingClasses.has(error.code?.slice(0, 2) ?? "");
     if (isPassing) throw error;
     return undefined;
   }
