@@ -98,8 +98,9 @@ function recordErasure(
 }
 
 /**
- * Forgets what was answered to writes of the last day that may name it: those of itself, and those with its id, which others have made of its org, or of
- * any org that the log names.
+ * Forgets what was answered to writes of the last day that may name it: those of itself, and those with its id, which others have made of its org, or of an
+ * org of the same customer, as the log names them. Not those of the platform: a tenant can write the id into anything, and what is forgotten is carried out
+ * again when it is repeated.
  */
 async function forgetAnswers({ db, org }: OrgTransaction, id: string): Promise<void> {
   const names = sql`position(convert_to(${id}, 'UTF8') in answer) > 0`;
@@ -112,7 +113,6 @@ async function forgetAnswers({ db, org }: OrgTransaction, id: string): Promise<v
       select distinct actor_org_id, actor_id from changes
       where customer_id = ${org.customer_id} and org_id = ${org.id} and resource_id = ${id} and actor_org_id is not null
     ) as authors
-    where write_requests.org_id = authors.actor_org_id and write_requests.actor_id = authors.actor_id and ${names}`.execute(
-    db,
-  );
+    where write_requests.customer_id = ${org.customer_id} and write_requests.org_id = authors.actor_org_id
+      and write_requests.actor_id = authors.actor_id and ${names}`.execute(db);
 }

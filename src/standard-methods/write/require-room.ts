@@ -36,12 +36,13 @@ export async function requireRoom<Table extends ResourceTable, Row extends Resou
   }
 }
 
-/** Returns the path of the parent in which a row is counted. */
+/** Returns the path of the parent in which a row is counted. That of a customer has it in the place of the org. */
 function countedPathOf<Table extends ResourceTable, Row extends ResourceRow>(
   { storage, pathOf }: TypedDefinition<Table, Row>,
   row: Row,
 ): string {
-  return storage.countedBy === "org_id"
+  const isOfCustomer = "parent_customer_id" in row && row.parent_customer_id !== null;
+  return storage.countedBy === "org_id" && !isOfCustomer
     ? formatPath(patterns.Org, orgPathName(row as Row & Parameters<typeof orgPathName>[0]))
     : pathOf(row).split("/").slice(0, -2).join("/");
 }

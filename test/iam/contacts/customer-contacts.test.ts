@@ -5,7 +5,7 @@ import { Contact_Kind as Kind } from "../../../gen/iam/v1alpha/contact_pb.ts";
 import { required } from "../../../src/errors/required.ts";
 import { type Caller, type Company, openCompany } from "../../access/callers.ts";
 import { linkIn, type MailServer, openBrowser, startMailServer } from "../../sign-in/invitation-place.ts";
-import { uniqueName } from "../../support/api.ts";
+import { createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../../support/sql.ts";
 import { type TestServer, issuer, startTestServer } from "../../support/test-server.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
   mailServer = await startMailServer();
   const mail = { url: mailServer.url, from: "iam@example.com" };
   server = await startTestServer({ issuer, mail, invitationMailsPerHour: 3, purgeIntervalMs: 100 });
-  other = await startTestServer({ issuer, databaseUrl: server.databaseUrl });
+  other = await startTestServer({ issuer, databaseUrl: server.databaseUrl, limits: { Contact: 1 } });
   sql = await openSqlClient(server.databaseUrl);
   company = await openCompany("gRPC", server);
   parentPath = company.org.customerPath;
@@ -152,6 +152,18 @@ test("an address is confirmed by the page that names the customer, once on two s
   ]);
 });
 
+test("a customer has so many contacts of its own, and the error beyond them names it", async () => {
+  const { path: customer, org } = await newCustomer();
+  const api = createApi("gRPC", other.url, server.operatorKey);
+  for (const parent of [customer, org]) {
+    await create(api, parent);
+    expect(await failureOf(create(api, parent))).toMatchObject({
+      reason: "LIMIT_EXCEEDED",
+      metadata: { resource: parent, limit: "1" },
+    });
+  }
+});
+
 test("a customer sends as many confirmations in an hour as an org, apart from those of its orgs", async () => {
   const { path: customer, org } = await newCustomer();
   for (let sent = 0; sent < 3; sent++) await send((await create(byApi(), customer)).path);
@@ -163,20 +175,24 @@ test("a customer sends as many confirmations in an hour as an org, apart from th
   await send((await create(byApi(), org)).path);
 });
 
-test("a deleted contact is erased from the log of the customer, whose proofs hold", async () => {
+test("a deleted contact is erased from the log of the customer, whose proofs hold, and what was answered to the platform stays", async () => {
   const word = uniqueName("liddell");
   const email = `${word}@example.com`;
-  // Members of other orgs have made it, with an answer that is kept for each.
-  const requestId = crypto.randomUUID();
   const contact = { name: word, displayName: word, labels: { who: word }, email, kinds: [Kind.SECURITY] };
-  const { path, id } = await company.api.contacts.createContact({ parentPath, contact, requestId });
-  await owner.contacts.updateContact({ path, contact: { description: word }, requestId: crypto.randomUUID() });
+  const requestId = crypto.randomUUID();
+  const { path, id } = await owner.contacts.createContact({ parentPath, contact, requestId });
+  // One of the platform changes it, and something else whose text has its id.
+  await company.api.contacts.updateContact({ path, contact: { description: "seen" } });
+  const org = { description: id };
+  const ofPlatform = { path: company.org.path, org, requestId: crypto.randomUUID() };
+  const answer = await company.api.orgs.updateOrg(ofPlatform);
+  await company.api.orgs.updateOrg({ path: company.org.path, org: { description: "" } });
   const byId = `${parentPath}/contacts/@${id}`;
   expect(await failureOf(owner.contacts.eraseContact({ path: byId }))).toMatchObject({ reason: "STATE_FORBIDS" });
   await owner.contacts.deleteContact({ path });
   expect(await sql.tablesWith(word)).toContain("changes");
   const kept = "select from write_requests where position(convert_to($1, 'UTF8') in answer) > 0";
-  expect(await sql.query(kept, [word])).toHaveLength(2);
+  expect(await sql.query(kept, [word])).toHaveLength(1);
   expect(await failureOf(owner.contacts.eraseContact({ path }))).toMatchObject({
     reason: "FIELD_INVALID",
     message: expect.stringContaining("customers/acme/contacts/@<id>") as string,
@@ -188,6 +204,7 @@ test("a deleted contact is erased from the log of the customer, whose proofs hol
   expect(await owner.contacts.eraseContact({ path: byId })).toMatchObject({ changeCount: 3 });
   expect((await sql.tablesWith(word)).filter((table) => table !== "access_events")).toEqual([]);
   expect(await sql.query(kept, [word])).toEqual([]);
+  expect(await company.api.orgs.updateOrg(ofPlatform)).toEqual(answer);
   const filter = `resource_id = "${id}"`;
   const { changes } = await owner.changes.listChanges({ parentPath, filter, orderBy: "time" });
   expect(changes.map(({ type }) => type).at(-1)).toBe(Change_Type.ERASED);
