@@ -69,7 +69,7 @@ describe("a path of one of several patterns", () => {
         String.raw`^must have the form orgs/{org}/members/{member}/apiKeys/{api_key}, or one of the forms (orgs/[^,]+, ){6}${more}, got `,
       ),
     );
-    expect(problemOf("/customers/acme/things/alice")).toMatch(/^must have one of the forms customers\/\{customer\}, /);
+    expect(problemOf("/customers/acme/things/alice")).toMatch(/^must have one of the forms (customers\/[^,]+, ){4}/);
     expect(problemOf("/".repeat(2_000))?.length).toBeLessThan(600);
   });
 
