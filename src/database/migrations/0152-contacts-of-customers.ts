@@ -9,7 +9,8 @@ import type { Index } from "../migration/migration.ts";
 export async function addContactsOfCustomers(db: Kysely<unknown>): Promise<void> {
   const statements = [
     // The table is small, so that it is written anew in a moment: an org has few contacts.
-    `alter table contacts
+    `-- squawk-ignore-file adding-field-with-default
+    alter table contacts
       add column parent_customer_id uuid,
       add column org_customer_id uuid generated always as (nullif(customer_id, org_id)) stored`,
     `-- squawk-ignore ban-drop-constraint
