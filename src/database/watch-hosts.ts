@@ -54,7 +54,8 @@ function watchHosts(
   timelines: Timelines,
 ): Repetition<void> {
   const look = async ({ host, use }: OtherHost, closing: AbortSignal): Promise<void> => {
-    const client = new pg.Client({ ...config, ...host, application_name: "tenantry", connectionTimeoutMillis: lookMs });
+    const looking = { application_name: "tenantry hosts", connectionTimeoutMillis: lookMs };
+    const client = new pg.Client({ ...config, ...host, ...looking });
     client.on("error", () => {});
     const signal = AbortSignal.any([closing, AbortSignal.timeout(2 * lookMs)]);
     const cut = (): void => void client.connection.stream.destroy();
