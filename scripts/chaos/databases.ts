@@ -5,10 +5,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import pg from "pg";
 import { type SilentProxy, startSilentProxy } from "../../test/support/silent-proxy.ts";
 import type { Proxy } from "./haproxy.ts";
 import { type Program, type Workplace, killTree, makeFolder } from "./processes.ts";
+import { askDatabase } from "./ask-database.ts";
 import { removeSharedMemory, sharedMemoryOf } from "./shared-memory.ts";
 import { waitUntil } from "./wait-until.ts";
 
@@ -75,20 +75,8 @@ export async function startDatabases(
       cwd: directory,
       env: { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" },
     });
-  const ask = async (name: NodeName, text: string, values: readonly unknown[] = [], of = database) => {
-    const client = new pg.Client({
-      connectionString: urlOf(name, of),
-      connectionTimeoutMillis: 5_000,
-      query_timeout: 60_000,
-    });
-    client.on("error", () => {});
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
-    } finally {
-      await client.end().catch(() => {});
-    }
-  };
+  const ask = (name: NodeName, text: string, values: readonly unknown[] = [], of = database) =>
+    askDatabase(urlOf(name, of), text, values);
   const start = async (name: NodeName, more: Readonly<Record<string, string>> = {}): Promise<void> => {
     const given = Object.entries({ ...settings, ...more, port: String(ports[name]), unix_socket_directories: "" });
     const args = ["-D", folderOf(name), ...given.flatMap(([key, value]) => ["-c", `${key}=${value}`])];

@@ -1,6 +1,6 @@
 // Three nodes of PostgreSQL under Patroni, which agree by etcd on which one is the primary.
 import { join } from "node:path";
-import pg from "pg";
+import { askDatabase } from "../chaos/ask-database.ts";
 import { type Workplace, freePorts, makeFolder } from "../chaos/processes.ts";
 import { waitUntil } from "../chaos/wait-until.ts";
 import { type Node, createNode } from "./node.ts";
@@ -75,7 +75,7 @@ export async function startCluster(workplace: Workplace, isSynchronous: boolean)
   await waitUntil("there is a primary", async () => (await findPrimary()) !== undefined, 120_000);
   for (const node of others) node.start();
   await waitUntil("all nodes follow the primary", isWell, 120_000);
-  await ask(urlOf(await primary(), "postgres"), `create database ${database}`);
+  await askDatabase(urlOf(await primary(), "postgres"), `create database ${database}`);
   return {
     databaseUrl: `postgres://postgres@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(",")}/${database}`,
     primary,
@@ -96,7 +96,7 @@ export async function startCluster(workplace: Workplace, isSynchronous: boolean)
       if (!response.ok) throw new Error(`Patroni does not switch over: ${text}`);
     },
     untilWell: () => waitUntil("all nodes follow the primary", isWell, 120_000),
-    query: async (text, values) => ask(urlOf(await primary()), text, values),
+    query: async (text, values) => askDatabase(urlOf(await primary()), text, values),
   };
 }
 
@@ -116,15 +116,4 @@ function startEtcd(workplace: Workplace, port: number, peerPort: number): void {
     "etcd",
     Object.entries(args).map(([name, value]) => `--${name}=${value}`),
   );
-}
-
-async function ask(url: string, text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 60_000 });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(text, [...values])).rows;
-  } finally {
-    await client.end().catch(() => {});
-  }
 }

@@ -1,5 +1,6 @@
 // Connections go to the primary: the one of several hosts that is no standby. PostgreSQL tells at the login whether it is one, so that
-// costs no statement; whether it is the latest primary, it is asked (`timelines.ts`). Names are resolved for each connection. Which host was the primary last is shared by all pools.
+// costs no statement; whether it is the latest primary, it is asked (`timelines.ts`). Names are resolved for each connection. Which host was
+// the primary last is shared by all pools.
 import pg from "pg";
 import { type Host, parseDatabaseUrl, readTlsFiles } from "./database-url.ts";
 import { FormerPrimaryError, type Timelines } from "./timelines.ts";

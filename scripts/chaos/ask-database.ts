@@ -1,0 +1,18 @@
+// Statements on one database server, each on a connection of its own: the server may be killed at any time.
+import pg from "pg";
+
+/** Runs a statement, and returns its rows. */
+export async function askDatabase(
+  connectionString: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: 60_000 });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text, [...values])).rows;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
