@@ -1,26 +1,26 @@
 /**
  * The seconds that the tests of each folder may take, by the folders and files in test/. They are what `npm test` prints at its end on
- * two free cores. A folder that exceeds its budget by more than that budget, and by more than half a minute, fails the run;
- * `judgeFolderTimes` takes slower machines into account.
+ * two free cores. A folder that exceeds its budget by more than that budget, and by more than half a minute, fails the run. A machine
+ * that is much slower or busier only says so, since it slows some folders down more than others.
  */
 export const timeBudgets: Readonly<Record<string, number>> = {
-  access: 400,
-  api: 290,
+  access: 320,
+  api: 335,
   authzen: 1,
   changes: 18,
   cli: 80,
   command: 90,
   "config.test.ts": 1,
   console: 12,
-  database: 128,
+  database: 190,
   docs: 45,
   errors: 1,
-  events: 220,
+  events: 320,
   examples: 8,
   files: 1,
   filters: 14,
-  http: 32,
-  iam: 68,
+  http: 45,
+  iam: 90,
   identity: 7,
   installation: 16,
   jobs: 72,
@@ -31,13 +31,13 @@ export const timeBudgets: Readonly<Record<string, number>> = {
   paths: 1,
   quotas: 12,
   resources: 118,
-  rest: 72,
+  rest: 95,
   rpc: 18,
   scheduling: 1,
   scripts: 8,
   search: 10,
   scim: 25,
-  "sign-in": 40,
+  "sign-in": 65,
   "standard-methods": 28,
   support: 8,
   timers: 1,

@@ -6,7 +6,7 @@ import { rounds } from "./rounds.ts";
 
 /**
  * Creates a reporter that prints what the tests of each folder took at the end of a whole run, and fails the run if one took longer
- * than `judgeFolderTimes` accepts.
+ * than `judgeFolderTimes` accepts on a machine whose seconds count.
  *
  * @param budgets in seconds, by the folder or file in test/.
  */
@@ -19,7 +19,7 @@ export function createFolderTimes(budgets: Readonly<Record<string, number>>): Re
     async onTestRunEnd(modules, _errors, reason) {
       // A failure may end a run early, or wait for a timeout.
       if (vitest === undefined || reason !== "passed" || !(await ranEverything(vitest, modules))) return;
-      const { slowness, times, errors } = judgeFolderTimes(
+      const { slowness, times, errors, warnings } = judgeFolderTimes(
         secondsOf(modules, join(vitest.config.root, "test")),
         budgets,
       );
@@ -29,7 +29,7 @@ export function createFolderTimes(budgets: Readonly<Record<string, number>>): Re
       for (const { folder, seconds, budget } of times) {
         console.log(`  ${folder.padEnd(20)}${seconds.toFixed(1).padStart(7)}${String(budget).padStart(6)}`);
       }
-      for (const error of errors) console.error(error);
+      for (const line of [...warnings, ...errors]) console.error(line);
       if (errors.length > 0) process.exitCode = 1;
     },
   };
