@@ -2,7 +2,8 @@
 // kinds of its own, with names from `uniqueName`. A server of its own is for settings, kills, drift, and what sees or changes the whole
 // installation: role bindings on the platform, the org `system`, a catalog without other entries, lists over all orgs, and the database
 // as a whole, in which jobs may still do what earlier files have started.
-import type { Database } from "../../src/database/database.ts";
+import type { Kysely } from "kysely";
+import type { Schema } from "../../src/database/schema.ts";
 import { required } from "../../src/errors/required.ts";
 import { atEndOfFiles } from "./end-of-file.ts";
 import { expectNoDriftIn, openReader } from "./expect-no-drift.ts";
@@ -15,7 +16,7 @@ export type SharedServer = Omit<TestServer, "close">;
 const started: Promise<TestServer>[] = [];
 
 /** What reads their database after a file. To open a connection takes longer than to read. */
-let reader: Database | undefined;
+let reader: Kysely<Schema> | undefined;
 /** Whether the file that runs uses them. Most files do not. */
 let isUsed = false;
 
@@ -50,6 +51,6 @@ async function leaveServers(): Promise<void> {
   isUsed = false;
   const { databaseUrl } = await first();
   for (const { logLines } of await Promise.all(started)) logLines.length = 0;
-  reader ??= openReader(databaseUrl);
+  reader ??= await openReader(databaseUrl);
   await expectNoDriftIn(reader);
 }
