@@ -96,7 +96,7 @@ async function recordHistory(place: AccessPlace, pick: Pick, revisions: number):
 }
 
 // At once, since each mostly waits for its turn.
-test.concurrent.each(seeds(2, 1_000))(
+test.concurrent.each(seeds(1, 1_000))(
   "lists as of each revision of a random history are those that were given then (%s)",
   async (seed) => {
     const place = await open(purging);
