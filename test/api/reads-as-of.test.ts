@@ -10,7 +10,7 @@ import { openCompany } from "../access/callers.ts";
 import { type AccessPlace, createAccessPlace } from "../support/access-place.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import { createBeforeEnd } from "../support/create-before-end.ts";
-import { type Pick, createPick } from "../support/create-pick.ts";
+import { createPick } from "../support/create-pick.ts";
 import { failureOf } from "../support/failure.ts";
 import { createRandomHistory } from "../support/random-history.ts";
 import { type StatesOfOrgs, openStates } from "../support/keep-states.ts";
@@ -79,13 +79,17 @@ interface Recorded {
 }
 
 /** Writes an org until it has had so many revisions whose answers are recorded, and keeps the states of some of them. */
-async function recordHistory(place: AccessPlace, pick: Pick, revisions: number): Promise<readonly Recorded[]> {
+async function recordHistory(
+  place: AccessPlace,
+  pick: (count: number) => number,
+  revisions: number,
+): Promise<readonly Recorded[]> {
   const { api, org } = place;
   const history = createRandomHistory(api, org.path, { pickNumber: pick });
   const recorded: Recorded[] = [];
   while (recorded.length < revisions) {
     if (!(await history.write())) continue;
-    const answers = await Promise.all(lists.keys().map((list) => ask(place, list)));
+    const answers = await Promise.all(lists.map((_, list) => ask(place, list)));
     const [revision = "", ...others] = new Set(answers.map((answer) => answer.revision));
     // A purge comes by itself, also between two answers.
     if (others.length > 0) continue;
