@@ -5,9 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { toJson } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ChangeSchema, Change_Type, Change_View } from "../../gen/iam/v1alpha/change_pb.ts";
 import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
+import { OrgFilesService } from "../../gen/iam/v1alpha/org_file_pb.ts";
 import { verifyFile } from "../../src/cli/verify-file.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -15,6 +17,7 @@ import { type CopyOfOrg, applyTo, comparable } from "../support/copy-of-org.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { createTransport } from "../support/transports.ts";
 import { type Watch, isSynced, watchLog } from "../support/watch-log.ts";
 
 let server: TestServer;
@@ -156,6 +159,20 @@ test("a purged member is erased from all logs: nothing of it is left, and export
   ]);
   expect(await owner.members.eraseMember({ path })).toMatchObject({ changeCount: 0 });
   expect((await owner.changes.listChanges({ parentPath, filter: "type = ERASED" })).changes).toHaveLength(1);
+});
+
+test("a rollback to before names who was erased by the id alone, and makes nothing", async () => {
+  const other = await openCompany("gRPC", server);
+  const chief = await other.joinAs("owner");
+  const { path } = other.org;
+  const member = await chief.members.createMember({ parentPath: path, member: { name: "tabby" } });
+  await other.bind(path, "viewer", member);
+  const { revision } = await chief.members.listMembers({ parentPath: path });
+  await chief.members.eraseMember({ path: await purge(member, path) });
+  const files = createClient(OrgFilesService, createTransport("gRPC", server.url, chief.key));
+  const { obstacles } = await files.rollbackOrg({ path, revision, validateOnly: true });
+  expect(obstacles).toEqual([`members/@${member.id} was purged since, and cannot be made again`]);
+  expect(await failureOf(files.rollbackOrg({ path, revision }))).toMatchObject({ reason: "STATE_FORBIDS" });
 });
 
 test("a copy loses a member that was purged and erased while nobody followed", async () => {

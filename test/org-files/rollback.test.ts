@@ -345,6 +345,46 @@ describe("a request", () => {
   });
 });
 
+test("a rollback grants nothing that its caller could not grant by hand, and then nothing else is made either", async () => {
+  const { company, owner, org, head, files, rollback, lists } = await open();
+  const bob = await company.join("bob");
+  const binding = await company.bind(org, "editor", bob);
+  await owner.groups.createGroup({ parentPath: org, group: { name: "sre" } });
+  const revision = await head();
+  await owner.roleBindings.deleteRoleBinding({ path: binding });
+  await owner.groups.deleteGroup({ path: `${org}/groups/sre` });
+  const limited = await company.join("lim");
+  const permissions = ["iam.orgs.rollback", "iam.groups.create", "iam.roleBindings.create", "iam.members.delete"];
+  const { path: role } = await owner.roles.createRole({ parentPath: org, role: { name: "some", permissions } });
+  await company.bind(org, role, limited);
+  await company.bind(org, "viewer", limited);
+  const before = await lists();
+  const own = createClient(OrgFilesService, createTransport("gRPC", server.url, limited.key));
+  for (const validateOnly of [true, false])
+    expect(await failureOf(own.rollbackOrg({ path: org, revision, validateOnly }))).toMatchObject({
+      code: "PermissionDenied",
+      message: expect.stringContaining("to grant a role, the caller must hold every permission of the role"),
+    });
+  expect(await lists()).toEqual(before);
+  await rollback(revision);
+  expect((await files.rollbackOrg({ path: org, revision })).changeCount).toBe(0);
+});
+
+test("a rollback leads a webhook back under its id", async () => {
+  const { owner, org, head, lists, plan, rollback } = await open();
+  const webhook = { name: "hook", url: "https://hooks.example/a", filter: "type = CREATED", labels: { a: "b" } };
+  const { path } = await owner.webhooks.createWebhook({ parentPath: org, webhook });
+  const [revision, before] = [await head(), await lists()];
+  const changed = { name: "other", url: "https://hooks.example/b", filter: "", labels: {} };
+  await owner.webhooks.updateWebhook({ path, webhook: changed, updateMask: { paths: Object.keys(changed) } });
+  expect((await plan(revision)).lines).toEqual([
+    "UPDATE webhooks/other name=hook",
+    "UPDATE webhooks/other labels url filter",
+  ]);
+  await rollback(revision);
+  expect(await lists()).toEqual(before);
+});
+
 describe("at once", () => {
   test("of two rollbacks on two servers to the same plan, one is made", async () => {
     const { owner, org, files, head, plan, lists } = await open();

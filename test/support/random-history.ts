@@ -5,8 +5,8 @@ import type { Pick } from "./create-pick.ts";
 
 /** Writes what an org can have, at random. */
 export interface RandomHistory {
-  /** Makes one write. One that fails because of those before it does nothing. */
-  readonly write: () => Promise<void>;
+  /** Makes one write. Returns false for one that fails because of those before it, and does nothing. */
+  readonly write: () => Promise<boolean>;
 }
 
 /** How a write fails when others were before it. */
@@ -107,8 +107,10 @@ export function createRandomHistory(
     async write() {
       try {
         await pick(writes)();
+        return true;
       } catch (error) {
         if (!expected.has(ConnectError.from(error).code) && !isExpected(error)) throw error;
+        return false;
       }
     },
   };

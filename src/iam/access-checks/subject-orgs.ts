@@ -92,7 +92,7 @@ export function createSubjectOrgs(
       const { staleSince, time } = caller;
       // The head of the caller's org was read together with the credentials of the call.
       if (isOrgOf(own, reference)) {
-        if (!seesOwnOrg(own, check)) return undefined;
+        if (!seesOwnOrg(own, check, evaluator.recordUse)) return undefined;
         return staleSince === undefined ? { snapshot: own, now: time } : asHeld(own, time, staleSince, staleness);
       }
       const path = { pattern: patterns.Org, references: [reference] };

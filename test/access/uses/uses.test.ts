@@ -154,6 +154,20 @@ test("what is needed besides counts as well: to see what is suspended, and of wh
   ]);
 });
 
+test("a question about somebody in a suspended org uses what lets the caller lift that, also if it is about something elsewhere", async () => {
+  const { company, api, parentPath, alice, role, bindAs } = await furnish();
+  const bob = await company.join("bob");
+  const { customerPath } = company.org;
+  await bindAs("bob-checks", customerPath, "/roles/viewer", bob.path);
+  await bindAs("bob-lifts", parentPath, await role("lifter", ["iam.orgs.activate"]), bob.path);
+  await api.orgs.suspendOrg({ path: parentPath });
+  await onOtherServer(async (as) => {
+    const check = { subjectPath: alice.path, permission: "iam.customers.get", resourcePath: customerPath };
+    expect(await as(bob).access.checkAccess(check)).toMatchObject({ allowed: false });
+  });
+  expect(await usesIn(company)).toEqual(["bob-lifts", "lifter iam.orgs.activate"]);
+});
+
 test("a list through `-` uses what lets the caller see what is suspended", async () => {
   const { company, parentPath, role, bindAs } = await furnish();
   const bob = await company.join("bob");
