@@ -123,8 +123,12 @@ describe("members", () => {
     const { page, open } = window;
     const isHeld = (): Promise<boolean> =>
       page.evaluate("!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))");
-    await open(`${acme}/groups`);
-    await page.getByRole("navigation", { name: "Organisation" }).getByRole("link", { name: "Members" }).click();
+    await open(`${acme}/projects`);
+    const navigation = page.getByRole("navigation", { name: "Organisation" });
+    for (const name of ["Groups", "Members"]) {
+      await navigation.getByRole("link", { name }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+    }
     for (const name of ["leave-a", "leave-b", "leave-c"]) {
       await page.getByRole("checkbox", { name: `Choose ${name}` }).check();
     }
@@ -147,7 +151,14 @@ describe("members", () => {
     const question = page.getByRole("dialog", { name: "It still goes on" });
     await page.evaluate("history.back()");
     await question.getByText("3 of them are not done yet.").waitFor();
+    await page.evaluate("history.forward()");
+    await question.waitFor({ state: "detached" });
+    await page.evaluate("history.back()");
+    await question.waitFor();
+    await page.evaluate("history.back()");
+    await page.waitForURL(`**${acme}/projects`);
     await question.getByRole("button", { name: "Stay" }).click();
+    await page.waitForURL(`**${acme}/members`);
     first.goesOn.resolve();
     await second.begun.promise;
     await dialog.getByText("1 of 3").waitFor();
