@@ -12,11 +12,18 @@ import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { copiedOf } from "../../ui/row-menu.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { TabProps } from "./tab-props.ts";
+import { useReplacement } from "./use-replacement.tsx";
+
+interface KeyListProps extends TabProps {
+  /** Called with each key that replaces another one. */
+  readonly onMade: (key: ApiKey) => void;
+}
 
 /** The API keys that a member has. */
-export function KeyList({ path: member, permissions }: TabProps) {
+export function KeyList({ path: member, permissions, onMade }: KeyListProps) {
   const keys = useQuery(ApiKeysService.method.listApiKeys, { parentPath: member, pageSize: 1_000 }, { retry: false });
   const [deleting, setDeleting] = useState<ApiKey>();
+  const replaceAll = useReplacement(keys.data?.apiKeys ?? [], onMade);
   const removeAll = useDeletionOfMany(member);
   const columns: readonly Column<ApiKey>[] = [
     { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
@@ -55,7 +62,7 @@ export function KeyList({ path: member, permissions }: TabProps) {
               copiedOf={copiedOf}
               nouns={manyTexts.nouns.key}
               permissions={permissions}
-              actions={[removeAll]}
+              actions={[replaceAll, removeAll]}
             />
           )
         }
