@@ -11,6 +11,7 @@ export const secretTexts = {
   ],
   previousEnds: "Secret before, until",
   keys: {
+    noneHint: "Each program that acts as this member has one of its own.",
     replace: "Replace",
     replaced: "Replaced",
     intro: "Each gets a successor with another secret, which may do the same. Change the programs over before the old one ends.",
@@ -19,6 +20,7 @@ export const secretTexts = {
     title: "The secrets of the new keys",
     once: "They are shown once. Put each where its program reads it.",
     copyOf: (name: string) => `Copy the secret of ${name}`,
+    haveAll: "I have them",
     copyAll: "Copy all, each on a line with its name",
   },
 };

@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import { secretTexts } from "../texts/secret-texts.ts";
-import { texts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { SecretNote } from "./secret-note.tsx";
@@ -49,9 +48,9 @@ export function SecretsNote({ title, intro, secrets, onDone, children }: Secrets
         ))}
       </ul>
       {children}
-      <div className="form-end">
+      <div className="actions">
         <CopyButton text={lines.join("")} label={words.copyAll} />
-        <Button onClick={onDone}>{texts.keys.secretDone}</Button>
+        <Button onClick={onDone}>{words.haveAll}</Button>
       </div>
     </section>
   );

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
 import { manyTexts } from "../../texts/many-texts.ts";
+import { secretTexts } from "../../texts/secret-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
@@ -51,7 +52,9 @@ export function KeyList({ path: member, permissions, onMade }: KeyListProps) {
       <Answered of={keys}>
         {({ apiKeys: rows }) =>
           rows.length === 0 ? (
-            <Empty title={texts.keys.none} />
+            <Empty title={texts.keys.none}>
+              <p>{secretTexts.keys.noneHint}</p>
+            </Empty>
           ) : (
             <ManyTable
               label={texts.member.tabs.keys}
