@@ -321,7 +321,7 @@ test("several keys are replaced, and the secrets of those that are can be copied
     expect((await createClient(MeService, transport).getMe({})).member?.path).toBe(ci);
   }
   expect(await findingsInBoth(page)).toEqual([[], []]);
-  await secrets.getByRole("button", { name: "I have it" }).click();
+  await secrets.getByRole("button", { name: "I have them" }).click();
   await secrets.waitFor({ state: "detached" });
 
   // Those that are replaced already are not replaced again.
