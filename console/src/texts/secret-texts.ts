@@ -14,7 +14,8 @@ export const secretTexts = {
     noneHint: "Each program that acts as this member has one of its own.",
     replace: "Replace",
     replaced: "Replaced",
-    intro: "Each gets a successor with another secret, which may do the same. Change the programs over before the old one ends.",
+    intro:
+      "Each gets a successor with another secret, which may do the same. Change the programs over before the old one ends.",
     untilHint: "When the new ones end. Empty: each after as long as the one that it replaces.",
     lost: "The secrets of those that are done are shown on this screen only.",
     title: "The secrets of the new keys",
