@@ -143,9 +143,13 @@ const enumRules: ReadonlySet<string> = new Set(["enum.defined_only", "enum.not_i
 
 /** Returns the message of a violation, with what it does not say: the values of an enum, and which entry of a map is meant. */
 function describeViolation(root: Message, { field, ruleId, message }: Violation): string {
+  if (enumRules.has(ruleId)) {
+    // Also of a list or a map of them.
+    const values = field.findLast((step) => step.kind === "field")?.enum;
+    if (values !== undefined) return `must be one of ${valueNames(values).join(", ")}`;
+  }
   const last = field.at(-1);
   if (last?.kind !== "field") return message;
-  if (last.enum !== undefined && enumRules.has(ruleId)) return `must be one of ${valueNames(last.enum).join(", ")}`;
   const key = last.fieldKind === "map" ? findBrokenKey(valueAt(root, field.slice(0, -1)), last, ruleId) : undefined;
   return key === undefined ? message : `${message} (at the key ${JSON.stringify(key.slice(0, 100))})`;
 }

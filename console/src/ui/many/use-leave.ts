@@ -46,4 +46,4 @@ export function useLeave(running: boolean) {
 }
 
 /** Returns what the router calls an entry of the browser's history. */
-const keyOf = (state: unknown): string | undefined => (state as { readonly __TSR_key?: string } | null)?.__TSR_key;
+const keyOf = (state: unknown): unknown => (state as Readonly<Record<string, unknown>> | null)?.["__TSR_key"];
