@@ -284,7 +284,7 @@ describe("rotation", () => {
     for (const [displayName, next] of [
       ["For the builds", "For the builds"],
       ["", "after"],
-    ]) {
+    ] as const) {
       const { path } = await place.api.apiKeys.createApiKey({ parentPath, apiKey: { name: "before", displayName } });
       const successor = await place.api.apiKeys.rotateApiKey({ path, name: "after" });
       expect(successor.displayName).toBe(next);
