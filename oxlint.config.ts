@@ -65,8 +65,8 @@ const users: Readonly<Record<string, string>> = { "quota-requests": "quotas", co
 const aside = "rest";
 const usersOfAside: readonly string[] = [...layers.slice(0, 2).flat(), "console", "rpc"];
 
-/** What of the transcoder all may use: the grammar of field masks. */
-const shared = "field-paths.ts";
+/** What of the transcoder all may use: the grammar of field masks, and the values of enums that errors offer. */
+const shared = "(field-paths|value-names).ts";
 
 const everything = [...layers.flat(), aside];
 

@@ -7,6 +7,7 @@ import {
   ScalarType,
   fromJson,
 } from "@bufbuild/protobuf";
+import { valueNames } from "../rest/value-names.ts";
 import { describe, isObject, quote } from "./json-values.ts";
 
 /** A field below an entry, `labels["env"]` or `events[2]`, and the rule with what would be accepted. */
@@ -58,13 +59,7 @@ const wellKnown: Readonly<Record<string, string>> = {
 };
 
 function accepted({ enum: ofEnum, message, scalar }: DescField): string {
-  if (ofEnum !== undefined) {
-    // The first one says that nothing is said.
-    return `one of ${ofEnum.values
-      .filter(({ number }) => number !== 0)
-      .map(({ name }) => name)
-      .join(", ")}`;
-  }
+  if (ofEnum !== undefined) return `one of ${valueNames(ofEnum).join(", ")}`;
   if (message !== undefined) return wellKnown[message.typeName] ?? "an object";
   if (scalar === ScalarType.STRING) return "a string";
   if (scalar === ScalarType.BOOL) return "true or false";

@@ -10,6 +10,7 @@ import {
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import { type Violation, createValidator } from "@bufbuild/protovalidate";
 import { file_iam_v1alpha_constraints } from "../../gen/iam/v1alpha/constraints_pb.ts";
+import { valueNames } from "../rest/value-names.ts";
 import type { Steps } from "../scheduling/steps.ts";
 import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
 import { obviouslyKeepsConstraints } from "./accept-message.ts";
@@ -137,13 +138,18 @@ export function brokenConstraints<Desc extends DescMessage>(
   return [...broken, ...texts.filter((text) => !broken.some(({ field }) => text.field.startsWith(field)))];
 }
 
+/** Whose messages hold numbers, and not names. */
+const enumRules: ReadonlySet<string> = new Set(["enum.defined_only", "enum.not_in"]);
+
 /** Returns the message of a violation, with what it does not say: the values of an enum, and which entry of a map is meant. */
 function describeViolation(root: Message, { field, ruleId, message }: Violation): string {
+  if (enumRules.has(ruleId)) {
+    // Also of a list or a map of them.
+    const values = field.findLast((step) => step.kind === "field")?.enum;
+    if (values !== undefined) return `must be one of ${valueNames(values).join(", ")}`;
+  }
   const last = field.at(-1);
   if (last?.kind !== "field") return message;
-  if (ruleId === "enum.defined_only" && last.enum !== undefined) {
-    return `must be one of ${last.enum.values.map(({ name }) => name).join(", ")}`;
-  }
   const key = last.fieldKind === "map" ? findBrokenKey(valueAt(root, field.slice(0, -1)), last, ruleId) : undefined;
   return key === undefined ? message : `${message} (at the key ${JSON.stringify(key.slice(0, 100))})`;
 }

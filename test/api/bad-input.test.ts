@@ -96,13 +96,19 @@ describe("REST refuses", () => {
     ["an unknown field", () => post("orgs", { name: "x1", nam: "y" }), 400, ["nam"], /nam/],
     ["a wrong type", () => post("orgs", { name: 7 }), 400, ["name"], /string/],
     ["a wrong type in a map", () => post("orgs", { name: "x1", labels: { a: 1 } }), 400, ['labels["a"]'], /string/],
-    ["a wrong enum value", () => post("orgs/acme/members", { name: "x1", type: "ROBOT" }), 400, ["type"], /ROBOT|type/],
+    [
+      "a wrong enum value",
+      () => post("orgs/acme/members", { name: "x1", type: "ROBOT" }),
+      400,
+      ["type"],
+      /one of USER, APPLICATION or/,
+    ],
     [
       "an undefined enum number",
       () => post("orgs/acme/members", { name: "x1", type: 9 }),
       400,
       ["type"],
-      /must be one of TYPE_UNSPECIFIED, USER, APPLICATION/,
+      /must be one of USER, APPLICATION/,
     ],
     [
       "an invalid timestamp",

@@ -279,6 +279,19 @@ describe("rotation", () => {
     return secret;
   };
 
+  test("keeps the display name, except where it was only the name", async () => {
+    const { path: parentPath } = viewer;
+    for (const [displayName, next] of [
+      ["For the builds", "For the builds"],
+      ["", "after"],
+    ] as const) {
+      const { path } = await place.api.apiKeys.createApiKey({ parentPath, apiKey: { name: "before", displayName } });
+      const successor = await place.api.apiKeys.rotateApiKey({ path, name: "after" });
+      expect(successor.displayName).toBe(next);
+      for (const key of [path, successor.path]) await place.api.apiKeys.deleteApiKey({ path: key });
+    }
+  });
+
   test("ends the old key after the overlap on both servers, with its tokens and sessions", async () => {
     const { secret, keyPath } = await createKey(viewer, {});
     const form = { grant_type: "client_credentials", client_secret: secret, scope: "offline_access" };

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
+import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { Member_State } from "../../gen/iam/v1alpha/member_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { createApi } from "../support/api.ts";
@@ -123,8 +124,12 @@ describe("members", () => {
     const { page, open } = window;
     const isHeld = (): Promise<boolean> =>
       page.evaluate("!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))");
-    await open(`${acme}/groups`);
-    await page.getByRole("navigation", { name: "Organisation" }).getByRole("link", { name: "Members" }).click();
+    await open(`${acme}/projects`);
+    const navigation = page.getByRole("navigation", { name: "Organisation" });
+    for (const name of ["Groups", "Members"]) {
+      await navigation.getByRole("link", { name }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+    }
     for (const name of ["leave-a", "leave-b", "leave-c"]) {
       await page.getByRole("checkbox", { name: `Choose ${name}` }).check();
     }
@@ -147,7 +152,14 @@ describe("members", () => {
     const question = page.getByRole("dialog", { name: "It still goes on" });
     await page.evaluate("history.back()");
     await question.getByText("3 of them are not done yet.").waitFor();
+    await page.evaluate("history.forward()");
+    await question.waitFor({ state: "detached" });
+    await page.evaluate("history.back()");
+    await question.waitFor();
+    await page.evaluate("history.back()");
+    await page.waitForURL(`**${acme}/projects`);
     await question.getByRole("button", { name: "Stay" }).click();
+    await page.waitForURL(`**${acme}/members`);
     first.goesOn.resolve();
     await second.begun.promise;
     await dialog.getByText("1 of 3").waitFor();
@@ -274,6 +286,52 @@ test("several roles are taken away at once, after the screen has shown who loses
   await dialog.getByText("2 members lose permissions.").waitFor();
   await dialog.getByRole("button", { name: "Take away" }).click();
   await page.getByText("No role that is granted has these words.").waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("several keys are replaced, and the secrets of those that are can be copied together", async () => {
+  const ci = `${acme}/members/ci`;
+  await createMembers("ci");
+  for (const name of ["build", "deploy", "test"]) {
+    await place.api.apiKeys.createApiKey({ parentPath: ci, apiKey: { name } });
+  }
+  const { page, open, problems } = window;
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: place.url });
+  await open(`${ci}?tab=keys`);
+  await page.getByRole("checkbox", { name: "Choose all that are shown" }).check();
+  const bar = page.getByRole("group", { name: "With what is chosen" });
+  await bar.getByRole("button", { name: "Replace" }).click();
+  const dialog = page.getByRole("dialog", { name: "Replace 3 API keys?" });
+  await dialog.getByRole("combobox", { name: "The secret before ends" }).selectOption("In an hour");
+  await place.api.apiKeys.deleteApiKey({ path: `${ci}/apiKeys/deploy` });
+  await dialog.getByRole("button", { name: "Replace" }).click();
+  await dialog.getByText("2 of 3 done.").waitFor();
+  const failures = dialog.getByRole("region", { name: "Failed" }).getByRole("listitem");
+  expect(await failures.allTextContents()).toEqual([expect.stringMatching(/^deploy /)]);
+  await dialog.getByRole("button", { name: "Close" }).click();
+
+  const secrets = page.getByRole("region", { name: "The secrets of the new keys" });
+  await secrets.getByRole("button", { name: "Copy all" }).click();
+  await secrets.getByText("Copied").waitFor();
+  const copied = String(await page.evaluate("navigator.clipboard.readText()"));
+  const lines = copied.trimEnd().split("\n");
+  expect(lines.map((line) => line.split("\t")[0])).toEqual(["build-2", "test-2"]);
+  for (const line of lines) {
+    const { transport } = createApi("gRPC", place.url, line.split("\t")[1]);
+    expect((await createClient(MeService, transport).getMe({})).member?.path).toBe(ci);
+  }
+  expect(await findingsInBoth(page)).toEqual([[], []]);
+  await secrets.getByRole("button", { name: "I have them" }).click();
+  await secrets.waitFor({ state: "detached" });
+
+  // Those that are replaced already are not replaced again.
+  await page.getByRole("checkbox", { name: "Choose test-2" }).waitFor();
+  await page.getByRole("checkbox", { name: "Choose all that are shown" }).check();
+  await bar.getByText("4 chosen").waitFor();
+  await bar.getByRole("button", { name: "Replace" }).click();
+  await page.getByText("Left out, because it cannot be done to them: 2 API keys.").waitFor();
+  const names = page.getByRole("list", { name: "Which ones" }).getByRole("listitem");
+  expect(await names.allTextContents()).toEqual(["build-2", "test-2"]);
   expect(problems).toEqual([]);
 });
 

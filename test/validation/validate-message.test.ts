@@ -18,6 +18,7 @@ import {
   MemberSchema,
   UpdateMemberRequestSchema,
 } from "../../gen/iam/v1alpha/member_pb.ts";
+import { QueryUsageRequestSchema } from "../../gen/iam/v1alpha/usage_pb.ts";
 import { RoleSchema } from "../../gen/iam/v1alpha/role_pb.ts";
 import { FieldBehavior, field_behavior } from "../../gen/google/api/field_behavior_pb.ts";
 import type { FieldViolation } from "../../src/errors/service-error.ts";
@@ -273,8 +274,18 @@ describe("labels", () => {
   });
 });
 
-test("an undefined enum value is refused", () => {
-  expect(rules({ type: 99 as never })).toEqual(["enum.defined_only"]);
+test("an undefined enum value is refused, with the names of those that say something", () => {
+  const accepted = { rule: "enum.defined_only", description: "must be one of USER, APPLICATION" };
+  expect(violations({ type: 99 as never })).toMatchObject([accepted]);
+});
+
+test.each([
+  ["that stands for none", 0, "enum.not_in"],
+  ["that is undefined", 99, "enum.defined_only"],
+])("an enum value in a list %s is refused so, too", (_name, value, rule) => {
+  const request = create(QueryUsageRequestSchema, { parentPath: "/orgs/acme", groupBy: [value as never] });
+  const description = "must be one of ORG, PROJECT, SERVICE, RESOURCE_TYPE";
+  expect(brokenConstraints(QueryUsageRequestSchema, request)).toEqual([{ field: "group_by[0]", description, rule }]);
 });
 
 test("all violations are in one error, also in its message", () => {

@@ -44,7 +44,7 @@ export const findingTexts = {
     CLIENT_UNUSED: "Unused client",
   } satisfies KindNames as Readonly<Record<string, string>>,
   remedies: {
-    API_KEY_WITHOUT_END: "Rotate it, with an end",
+    API_KEY_WITHOUT_END: "Replace it by one that ends",
     API_KEY_UNUSED: "Delete the key",
     MEMBER_UNUSED: "Suspend the member",
     ROLE_BINDING_CONTAINED: "Take this one away; nobody loses access",

@@ -12,6 +12,8 @@ interface PagerProps {
 
 /** Leads to other pages. Where the reader is, is in the URL, so the browser's way back leads to the page before. */
 export function Pager({ page, nextPage, shown, total }: PagerProps) {
+  // Where there is nothing, the screen says so.
+  if (shown === 0 && page === "" && nextPage === "") return null;
   return (
     <nav className="pager" aria-label={texts.pager.label}>
       <span className="quiet-text">

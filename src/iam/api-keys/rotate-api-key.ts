@@ -106,8 +106,10 @@ async function planSuccessor(
   const { org_name, org_delete_time, member_name, member_delete_time } = row;
   const joined = { org_name, org_delete_time, member_name, member_delete_time, secret };
   const creation = { kind: "in org", prepare: () => Promise.resolve([{ columns, joined }]) } as const;
-  const { display_name: displayName, description, labels } = row;
-  const message = create(ApiKeySchema, { name: request.name, displayName, description, labels });
+  const { name, display_name: displayName, description, labels } = row;
+  // A key without another one is shown as its name.
+  const named = displayName === name ? {} : { displayName };
+  const message = create(ApiKeySchema, { name: request.name, ...named, description, labels });
   const successor = { ...served, rules: { ...served.rules, creation } };
   const resources = { parents: [targetParent(row)], messages: [message], checked: [] };
   return planCreation(successor, transaction, resources, alone, ([created]: readonly IssuedRow[]) =>

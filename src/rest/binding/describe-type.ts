@@ -1,4 +1,5 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { valueNames } from "../value-names.ts";
 
 /** Describes the values that a field accepts. The text continues "must be ..." in violations. */
 export function describeField(field: DescField): string {
@@ -47,9 +48,9 @@ const scalars: Record<ScalarType, string> = {
 };
 
 function describeEnum(desc: DescEnum): string {
-  const names = desc.values.slice(0, 20).map((value) => value.name);
-  const more = desc.values.length > names.length ? ", ..." : "";
-  return `one of ${names.join(", ")}${more} or its number`;
+  const names = valueNames(desc);
+  const more = names.length > 20 ? ", ..." : "";
+  return `one of ${names.slice(0, 20).join(", ")}${more} or its number`;
 }
 
 function describeMessage(desc: DescMessage): string {

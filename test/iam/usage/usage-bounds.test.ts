@@ -58,8 +58,8 @@ describe("is refused with the field:", () => {
     ["half a second", { step: { seconds: 1n, nanos: 5e8 } }, "step", "must be a number of whole seconds"],
     ["more than 1,000 steps", { step: { seconds: 86n } }, "step", "must be at least 87s here"],
     ["a group twice", { groupBy: [PROJECT, PROJECT] }, "group_by", "unique"],
-    ["no group", { groupBy: [Dimension.DIMENSION_UNSPECIFIED] }, "group_by[0]", ""],
-    ["an unknown group", { groupBy: [99 as Dimension] }, "group_by[0]", ""],
+    ["no group", { groupBy: [Dimension.DIMENSION_UNSPECIFIED] }, "group_by[0]", "must be one of ORG, "],
+    ["an unknown group", { groupBy: [99 as Dimension] }, "group_by[0]", "must be one of ORG, "],
   ])("%s", async (_, request, field, description) => {
     const failure = await failureOf(usage.queryUsage({ parentPath: cloud.org, ...request }));
     expect(failure).toMatchObject({ code: "InvalidArgument", reason: "FIELD_INVALID", fields: [field] });

@@ -47,7 +47,7 @@ export function ContactsSection({ kind, parent }: ContactsSectionProps) {
         </GuardedButton>
       }
     >
-      <p className="quiet-text">{accountTexts.contactsIntro}</p>
+      <p className="quiet-text before">{accountTexts.contactsIntro}</p>
       {mayList === true ? <Contacts kind={kind} parent={parent} permissions={permissions} /> : null}
       {mayList === false ? <Empty title={accountTexts.hidden} /> : null}
       <CreateContactDialog parent={parent} open={creating} onClose={() => setCreating(false)} />

@@ -17,7 +17,7 @@ export function OwnersSection({ kind, on }: OwnersSectionProps) {
   const mayList = usePermissions(on, ["iam.roleBindings.list"]).may("iam.roleBindings.list");
   return (
     <Section title={accountTexts.owners}>
-      <p className="quiet-text">{accountTexts.ownersIntroOf[kind]}</p>
+      <p className="quiet-text before">{accountTexts.ownersIntroOf[kind]}</p>
       {mayList === true ? <Owners on={on} /> : null}
       {mayList === false ? <Empty title={accountTexts.ownersHidden} /> : null}
     </Section>

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { type ApiKey, ApiKeysService } from "../../../../gen/iam/v1alpha/api_key_pb.ts";
 import { manyTexts } from "../../texts/many-texts.ts";
+import { secretTexts } from "../../texts/secret-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
@@ -12,11 +13,18 @@ import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { copiedOf } from "../../ui/row-menu.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { TabProps } from "./tab-props.ts";
+import { useReplacement } from "./use-replacement.tsx";
+
+interface KeyListProps extends TabProps {
+  /** Called with each key that replaces another one. */
+  readonly onMade: (key: ApiKey) => void;
+}
 
 /** The API keys that a member has. */
-export function KeyList({ path: member, permissions }: TabProps) {
+export function KeyList({ path: member, permissions, onMade }: KeyListProps) {
   const keys = useQuery(ApiKeysService.method.listApiKeys, { parentPath: member, pageSize: 1_000 }, { retry: false });
   const [deleting, setDeleting] = useState<ApiKey>();
+  const replaceAll = useReplacement(keys.data?.apiKeys ?? [], onMade);
   const removeAll = useDeletionOfMany(member);
   const columns: readonly Column<ApiKey>[] = [
     { title: texts.columns.name, cell: (row) => <bdi>{row.displayName || row.name}</bdi> },
@@ -44,7 +52,9 @@ export function KeyList({ path: member, permissions }: TabProps) {
       <Answered of={keys}>
         {({ apiKeys: rows }) =>
           rows.length === 0 ? (
-            <Empty title={texts.keys.none} />
+            <Empty title={texts.keys.none}>
+              <p>{secretTexts.keys.noneHint}</p>
+            </Empty>
           ) : (
             <ManyTable
               label={texts.member.tabs.keys}
@@ -55,7 +65,7 @@ export function KeyList({ path: member, permissions }: TabProps) {
               copiedOf={copiedOf}
               nouns={manyTexts.nouns.key}
               permissions={permissions}
-              actions={[removeAll]}
+              actions={[replaceAll, removeAll]}
             />
           )
         }

@@ -4,13 +4,14 @@ import { texts } from "../../texts/texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { KeyList } from "./key-list.tsx";
-import { NewSecret } from "./new-secret.tsx";
+import { NewSecrets } from "./new-secrets.tsx";
 import type { TabProps } from "./tab-props.ts";
 
-/** The API keys of a member. The secret of a new one is shown once. */
+/** The API keys of a member. The secrets of new ones are shown once. */
 export function MemberKeys({ path: member, permissions }: TabProps) {
   const [creating, setCreating] = useState(false);
-  const [made, setMade] = useState<ApiKey>();
+  const [made, setMade] = useState<readonly ApiKey[]>([]);
+  const add = (key: ApiKey): void => setMade((before) => [...before, key]);
   return (
     <>
       <div className="panel-head">
@@ -23,9 +24,9 @@ export function MemberKeys({ path: member, permissions }: TabProps) {
           {texts.keys.create}
         </GuardedButton>
       </div>
-      {made === undefined ? null : <NewSecret apiKey={made} onDone={() => setMade(undefined)} />}
-      <KeyList path={member} permissions={permissions} />
-      <CreateKeyDialog member={member} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
+      <NewSecrets apiKeys={made} onDone={() => setMade([])} />
+      <KeyList path={member} permissions={permissions} onMade={add} />
+      <CreateKeyDialog member={member} open={creating} onClose={() => setCreating(false)} onMade={add} />
     </>
   );
 }

@@ -24,6 +24,7 @@ const permissionsOfScreen = [
   ...memberPermissions,
   "iam.members.sendInvitation",
   "iam.apiKeys.create",
+  "iam.apiKeys.rotate",
   "iam.apiKeys.delete",
   "iam.sessions.delete",
   "iam.identities.create",

@@ -7,20 +7,21 @@ import { scimTexts } from "../../texts/scim-texts.ts";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Section } from "../../ui/page.tsx";
-import { SecretNote } from "../../ui/secret-note.tsx";
+import { SecretsNote } from "../../ui/secrets-note.tsx";
 import { KeyList } from "../member/key-list.tsx";
 import { CreateDirectoryKeyDialog } from "./create-directory-key-dialog.tsx";
 import { SourceUrl } from "./source-url.tsx";
 
 const { keys: words } = scimTexts;
 
-const permissionsOfKeys = ["iam.apiKeys.create", "iam.apiKeys.delete"];
+const permissionsOfKeys = ["iam.apiKeys.create", "iam.apiKeys.rotate", "iam.apiKeys.delete"];
 
-/** The keys with which a directory calls SCIM. The secret of a new one is shown once, with what else the directory needs. */
+/** The keys with which a directory calls SCIM. The secrets of new ones are shown once, with what else the directory needs. */
 export function DirectoryKeys({ member }: { readonly member: string }) {
   const permissions = usePermissions(member, permissionsOfKeys);
   const [creating, setCreating] = useCreating(permissions, "iam.apiKeys.create");
-  const [made, setMade] = useState<ApiKey>();
+  const [made, setMade] = useState<readonly ApiKey[]>([]);
+  const add = (key: ApiKey): void => setMade((before) => [...before, key]);
   return (
     <Section
       title={words.title}
@@ -36,23 +37,16 @@ export function DirectoryKeys({ member }: { readonly member: string }) {
       }
     >
       <p className="quiet-text before">{words.intro}</p>
-      {made === undefined ? null : (
-        <SecretNote
-          title={words.secretTitle}
-          intro={words.secretOnce}
-          secret={made.secret ?? ""}
-          onDone={() => setMade(undefined)}
-        >
-          <Facts>
-            <Fact title={scimTexts.url}>
-              <SourceUrl org={orgOf(member)} />
-            </Fact>
-          </Facts>
-          <p>{words.secretNext}</p>
-        </SecretNote>
-      )}
-      <KeyList path={member} permissions={permissions} />
-      <CreateDirectoryKeyDialog member={member} open={creating} onClose={() => setCreating(false)} onMade={setMade} />
+      <SecretsNote title={words.secretTitle} intro={words.secretOnce} secrets={made} onDone={() => setMade([])}>
+        <Facts>
+          <Fact title={scimTexts.url}>
+            <SourceUrl org={orgOf(member)} />
+          </Fact>
+        </Facts>
+        <p>{words.secretNext}</p>
+      </SecretsNote>
+      <KeyList path={member} permissions={permissions} onMade={add} />
+      <CreateDirectoryKeyDialog member={member} open={creating} onClose={() => setCreating(false)} onMade={add} />
     </Section>
   );
 }

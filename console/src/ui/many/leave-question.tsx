@@ -1,8 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useBlocker } from "@tanstack/react-router";
-import { useEffect } from "react";
 import { manyTexts } from "../../texts/many-texts.ts";
 import { Button } from "../button.tsx";
+import { useLeave } from "./use-leave.ts";
 
 const { leave: words } = manyTexts;
 
@@ -11,33 +10,25 @@ interface LeaveQuestionProps {
   readonly running: boolean;
   /** How many rows are not done yet. */
   readonly left: number;
+  readonly lost: string | undefined;
 }
 
 /** Asks somebody who is about to leave a screen on which something is done to one row after the other. */
-export function LeaveQuestion({ running, left }: LeaveQuestionProps) {
-  const blocker = useBlocker({
-    shouldBlockFn: always,
-    // The browser asks where it leaves the console.
-    enableBeforeUnload: running,
-    disabled: !running,
-    withResolver: true,
-  });
-  const { status, reset, proceed } = blocker;
-  useEffect(() => {
-    // It has ended meanwhile, and the screen says how.
-    if (!running && status === "blocked") reset();
-  }, [running, status, reset]);
+export function LeaveQuestion({ running, left, lost }: LeaveQuestionProps) {
+  const { isAsked, answer } = useLeave(running);
   return (
-    <Dialog.Root open={status === "blocked"} onOpenChange={(open) => open || reset?.()}>
+    <Dialog.Root open={isAsked} onOpenChange={(open) => open || answer("stay")}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog">
           <Dialog.Title className="dialog-title">{words.title}</Dialog.Title>
           <div className="form">
-            <Dialog.Description>{words.text(left)}</Dialog.Description>
+            <Dialog.Description>
+              {words.text(left)} {lost}
+            </Dialog.Description>
             <div className="form-end">
-              <Button onClick={proceed}>{words.leave}</Button>
-              <Button kind="primary" onClick={reset}>
+              <Button onClick={() => answer("leave")}>{words.leave}</Button>
+              <Button kind="primary" onClick={() => answer("stay")}>
                 {words.stay}
               </Button>
             </div>
@@ -47,5 +38,3 @@ export function LeaveQuestion({ running, left }: LeaveQuestionProps) {
     </Dialog.Root>
   );
 }
-
-const always = (): boolean => true;

@@ -13,6 +13,8 @@ export interface ManyAction<Row> {
   /** Such as "Suspended". */
   readonly done: string;
   readonly intro?: string;
+  /** What is lost when somebody leaves while it goes on, beside what is not done. */
+  readonly lost?: string;
   readonly kind?: ButtonKind;
   /** What the service requires. */
   readonly permission: string;

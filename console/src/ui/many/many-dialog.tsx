@@ -67,7 +67,7 @@ export function ManyDialog<Row>(props: ManyDialogProps<Row>) {
           ) : (
             <ManyOutcome outcome={outcome} nameOf={nameOf} nouns={nouns} inWords={inWords} onClose={close} />
           )}
-          <LeaveQuestion running={running} left={rows.length - (tried ?? 0)} />
+          <LeaveQuestion running={running} left={rows.length - (tried ?? 0)} lost={action.lost} />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
