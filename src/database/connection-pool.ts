@@ -1,7 +1,7 @@
 import type { Dialect } from "kysely";
 import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
-import { isReadOnly, isStalePlan } from "./failure.ts";
+import { isDiskFull, isReadOnly, isStalePlan } from "./failure.ts";
 import { type Statement, createPoolDialect } from "./pool-dialect.ts";
 import { type WatchedPool, takeConnection } from "./pool-activity.ts";
 import type { StatementNames } from "./prepared-statements.ts";
@@ -40,6 +40,8 @@ export interface ConnectionPoolOptions {
   readonly watched: WatchedPool;
   readonly watch: ConnectionWatch;
   readonly times: StatementTimes;
+  /** Called for a statement that found no room on a disk of the server. */
+  readonly onDiskFull: () => void;
   /** For each statement that Kysely runs. */
   readonly deadlineMs: number;
   /** Names the statements that Kysely runs; undefined if they are not to be prepared. */
@@ -61,6 +63,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     } catch (error) {
       // The stack of what ran the statement, not of what read the answer.
       if (error instanceof Error) Error.captureStackTrace(error);
+      if (isDiskFull(error)) options.onDiskFull();
       endOutdated(error, options);
       throw error;
     }
