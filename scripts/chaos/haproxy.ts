@@ -1,5 +1,5 @@
 // HAProxy in front of the servers and of the database.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
 import type { Workplace } from "./processes.ts";
@@ -11,6 +11,8 @@ export interface ProxyPorts {
   /** Where servers reach the database that accepts writes. */
   readonly database: number;
   readonly servers: readonly number[];
+  /** Where clients call with TLS, and the file with its certificate and key. */
+  readonly tls?: { readonly port: number; readonly file: string };
   /** By the names of the databases. */
   readonly databases: Readonly<Record<string, number>>;
 }
@@ -20,6 +22,8 @@ export interface Proxy {
   useDatabase(name: string): Promise<void>;
   /** Sends nobody to any database, and ends all connections. */
   useNoDatabase(): Promise<void>;
+  /** Uses what the file with the certificate has now for connections that are opened from now on. */
+  reloadCertificate(): Promise<void>;
 }
 
 /** Returns an answer of the proxy itself in the form of the API's errors. */
@@ -31,7 +35,7 @@ const failure = (code: number, status: string): string =>
  * Requests are sent to a second server only if the connection to the first cannot be opened: then the first has not seen them. A
  * server whose connections are silent is found by the checks.
  */
-function configOf(socket: string, { api, database, servers, databases }: ProxyPorts): string {
+function configOf(socket: string, { api, database, servers, tls, databases }: ProxyPorts): string {
   const names = servers.map((_port, index) => `server${index}`);
   const each = (options: (index: number) => string): string[] =>
     names.map((name, index) => `  server ${name} 127.0.0.1:${servers[index]} ${options(index)}`);
@@ -49,6 +53,7 @@ function configOf(socket: string, { api, database, servers, databases }: ProxyPo
     "frontend api",
     "  mode http",
     `  bind 127.0.0.1:${api}`,
+    ...(tls === undefined ? [] : [`  bind 127.0.0.1:${tls.port} ssl crt ${tls.file} alpn h2,http/1.1`]),
     "  option forwardfor",
     "  use_backend grpc if { req.hdr(content-type) -m beg application/grpc }",
     "  default_backend servers",
@@ -101,6 +106,14 @@ export async function startProxy(workplace: Workplace, ports: ProxyPorts): Promi
     },
     async useNoDatabase() {
       for (const name of Object.keys(ports.databases)) await withdraw(name);
+    },
+    async reloadCertificate() {
+      if (ports.tls === undefined) throw new Error("HAProxy has no certificate");
+      const { file } = ports.tls;
+      // An empty line ends it.
+      await ask(socket, `set ssl cert ${file} <<\n${readFileSync(file, "utf8").trim()}\n`);
+      const answer = await ask(socket, `commit ssl cert ${file}`);
+      if (!answer.includes("Success")) throw new Error(`HAProxy keeps its certificate: ${answer}`);
     },
   };
 }

@@ -61,7 +61,10 @@ const methods = [...services, ...standardServices, Health, ServerReflection, Ser
 );
 
 /** Returns undefined if there is no port for metrics: then nothing is counted of requests. */
-export function composeMetrics({ dataDirectory, metricsHost, metricsPort }: Settings, logger: Logger): Metrics | undefined {
+export function composeMetrics(
+  { dataDirectory, metricsHost, metricsPort }: Settings,
+  logger: Logger,
+): Metrics | undefined {
   if (metricsPort === undefined) return undefined;
   const exchanges = createExchangeCounts(methods, callPrefixes, routes, routeOf);
   let close = (): Promise<void> => Promise.resolve();

@@ -41,12 +41,14 @@ export function openTlsFiles(settings: TlsSettings | false, onError: (error: Err
   return () => {
     try {
       const next = readTexts(settings.files);
-      if (Object.entries(next).some(([field, text]) => texts[field as keyof Texts] !== text)) check(settings.files, next);
+      if (Object.entries(next).some(([field, text]) => texts[field as keyof Texts] !== text))
+        check(settings.files, next);
       texts = next;
       reported = "";
     } catch (error) {
       const { message } = error as Error;
-      if (message !== reported) onError(new Error(`${message}; connections use what was there before`, { cause: error }));
+      if (message !== reported)
+        onError(new Error(`${message}; connections use what was there before`, { cause: error }));
       reported = message;
     }
     return { rejectUnauthorized: settings.rejectUnauthorized, ...texts };

@@ -39,7 +39,8 @@ export function followPrimary(
   isPooled: boolean,
   { onError, freshness, watch }: Connections,
 ): FollowedPrimary {
-  if (isPooled || acceptsStandby) return { address: addressOf(connection, { acceptsStandby, onError }), hostWatch: undefined };
+  if (isPooled || acceptsStandby)
+    return { address: addressOf(connection, { acceptsStandby, onError }), hostWatch: undefined };
   const timelines = createTimelines(() => {
     onError(new Error("another server is the primary now, so all connections are opened again"));
     freshness.endNow();

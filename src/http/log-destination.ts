@@ -23,7 +23,12 @@ export function createLogDestination(dest: number | string): Destination {
   out.on("write", () => {
     if (lost === 0) return;
     const before = lost;
-    const line = { level: 40, time: new Date().toISOString(), lost, msg: "writes to the log were lost: its disk was full" };
+    const line = {
+      level: 40,
+      time: new Date().toISOString(),
+      lost,
+      msg: "writes to the log were lost: its disk was full",
+    };
     lost = 0;
     out.write(`${JSON.stringify(line)}\n`);
     // It has found no room either.

@@ -47,4 +47,5 @@ export function createWhenDatabaseAnswers({ logger, onWait, signal }: WaitOption
 }
 
 /** A certificate that is not accepted at the start is more likely a wrong setting than one that is being replaced. */
-const mayAnswerLater = (error: unknown): boolean => isDatabaseUnavailable(error) && !(error instanceof CertificateError);
+const mayAnswerLater = (error: unknown): boolean =>
+  isDatabaseUnavailable(error) && !(error instanceof CertificateError);

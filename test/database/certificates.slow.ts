@@ -35,53 +35,60 @@ async function prepare() {
   const reload = async (): Promise<void> => {
     await postgres.query("select pg_reload_conf()");
     // Connections that are opened from now on have it.
-    await expect.poll(() => postgres.query("select pg_conf_load_time() > now() - interval '1 day' as loaded")).toEqual([{ loaded: true }]);
+    await expect
+      .poll(() => postgres.query("select pg_conf_load_time() > now() - interval '1 day' as loaded"))
+      .toEqual([{ loaded: true }]);
     await postgres.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'tenantry'");
   };
   return { folder, data, before, after, bundle, databaseUrl, postgres, reload };
 }
 
-test.skipIf(!hasDebianPostgres)("a database gets the certificate of another authority while a server runs", async () => {
-  const { data, before, after, bundle, databaseUrl, postgres, reload } = await prepare();
-  const server = await startTestServer({ databaseUrl });
-  onTestFinished(() => server.close());
-  const api = createApi("Connect", server.url, server.operatorKey);
-  const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
-  const write = () => api.members.createMember({ parentPath, member: { name: uniqueName("member") } });
-  const outcome = () =>
-    write().then(
-      () => "written",
-      () => "not yet",
-    );
+test.skipIf(!hasDebianPostgres)(
+  "a database gets the certificate of another authority while a server runs",
+  async () => {
+    const { data, before, after, bundle, databaseUrl, postgres, reload } = await prepare();
+    const server = await startTestServer({ databaseUrl });
+    onTestFinished(() => server.close());
+    const api = createApi("Connect", server.url, server.operatorKey);
+    const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+    const write = () => api.members.createMember({ parentPath, member: { name: uniqueName("member") } });
+    const outcome = () =>
+      write().then(
+        () => "written",
+        () => "not yet",
+      );
 
-  // As docs/operating.md says: both authorities first, then the certificate, then the new authority alone.
-  writeFileSync(bundle, before.certificate + after.certificate);
-  after.issue(data);
-  await reload();
-  await expect.poll(outcome).toBe("written");
-  writeFileSync(bundle, after.certificate);
-  await reload();
-  await expect.poll(outcome).toBe("written");
-  const encrypted = "select distinct ssl from pg_stat_ssl natural join pg_stat_activity where usename = 'tenantry'";
-  expect(await postgres.query(encrypted)).toEqual([{ ssl: true }]);
-
-  // Somebody is writing the file.
-  for (const half of ["", after.certificate.slice(0, 200)]) {
-    writeFileSync(bundle, half);
+    // As docs/operating.md says: both authorities first, then the certificate, then the new authority alone.
+    writeFileSync(bundle, before.certificate + after.certificate);
+    after.issue(data);
     await reload();
     await expect.poll(outcome).toBe("written");
-  }
-  expect(server.logLines.join("")).toContain("sslrootcert, " + bundle + ", has no certificate in PEM; connections use what was there before");
+    writeFileSync(bundle, after.certificate);
+    await reload();
+    await expect.poll(outcome).toBe("written");
+    const encrypted = "select distinct ssl from pg_stat_ssl natural join pg_stat_activity where usename = 'tenantry'";
+    expect(await postgres.query(encrypted)).toEqual([{ ssl: true }]);
 
-  // The authority of the certificate is not there: nothing is sent, and it mends itself when it is.
-  writeFileSync(bundle, before.certificate);
-  await reload();
-  await expect.poll(async () => (await failureOf(write())).reason).toBe("SERVICE_UNAVAILABLE");
-  await expect.poll(() => server.logLines.join("")).toContain("sslrootcert in DATABASE_URL must name the authority");
-  expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
-  writeFileSync(bundle, after.certificate);
-  await expect.poll(outcome).toBe("written");
-});
+    // Somebody is writing the file.
+    for (const half of ["", after.certificate.slice(0, 200)]) {
+      writeFileSync(bundle, half);
+      await reload();
+      await expect.poll(outcome).toBe("written");
+    }
+    expect(server.logLines.join("")).toContain(
+      "sslrootcert, " + bundle + ", has no certificate in PEM; connections use what was there before",
+    );
+
+    // The authority of the certificate is not there: nothing is sent, and it mends itself when it is.
+    writeFileSync(bundle, before.certificate);
+    await reload();
+    await expect.poll(async () => (await failureOf(write())).reason).toBe("SERVICE_UNAVAILABLE");
+    await expect.poll(() => server.logLines.join("")).toContain("sslrootcert in DATABASE_URL must name the authority");
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+    writeFileSync(bundle, after.certificate);
+    await expect.poll(outcome).toBe("written");
+  },
+);
 
 test.skipIf(!hasDebianPostgres)("a start with another authority ends with what to change", async () => {
   const { folder, after, bundle, databaseUrl } = await prepare();
@@ -89,6 +96,9 @@ test.skipIf(!hasDebianPostgres)("a start with another authority ends with what t
   writeFileSync(bundle, after.certificate);
   for (const command of ["serve", "migrate"]) {
     const ended = await runTenantry([command], { env });
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("must name the authority of its certificate") });
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("must name the authority of its certificate"),
+    });
   }
 });

@@ -13,6 +13,7 @@ import { expectNoDrift } from "../support/expect-no-drift.ts";
 import { failureOf } from "../support/failure.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 import { startTestServer } from "../support/test-server.ts";
+import { writeUntilFull } from "../support/write-until-full.ts";
 
 const probe = mountSmallDisk(1);
 afterAll(() => probe?.remove());
@@ -23,24 +24,9 @@ const refused = {
   message: "the disk of the database is full; try again when its operator has made room",
 };
 
-/** Creates members until one is refused. Returns the names of all that were created, and the failure of the last. */
-async function writeUntilFull({ members }: Api, parentPath: string) {
-  const made: string[] = [];
-  for (;;) {
-    const name = uniqueName("member");
-    const write = members.createMember({ parentPath, member: { name, description: "x".repeat(1_000) } });
-    const failure = await write.then(
-      () => undefined,
-      () => failureOf(write),
-    );
-    if (failure !== undefined) return { made, failure };
-    made.push(name);
-  }
-}
-
 async function listNames({ members }: Api, parentPath: string): Promise<string[]> {
   const names: string[] = [];
-  for (let pageToken = ""; ; ) {
+  for (let pageToken = ""; ;) {
     const page = await members.listMembers({ parentPath, pageToken, pageSize: 1_000 });
     names.push(...page.members.map(({ name }) => name));
     if ((pageToken = page.nextPageToken) === "") return names;
@@ -48,48 +34,58 @@ async function listNames({ members }: Api, parentPath: string): Promise<string[]
 }
 
 describe.skipIf(probe === undefined)("a full disk", () => {
-  test.skipIf(!hasDebianPostgres)("of PostgreSQL refuses writes, answers reads and checks, and forgets nothing", async () => {
-    const disk = mountSmallDisk(200);
-    if (disk === undefined) return;
-    onTestFinished(() => disk.remove());
-    const postgres = await startDebianPostgres(join(disk.folder, "postgres"), ["max_wal_size=32MB", "min_wal_size=32MB"]);
-    onTestFinished(() => postgres.stop());
-    const server = await startTestServer({ databaseUrl: postgres.url(), metricsPort: 0 });
-    onTestFinished(() => server.close());
-    const api = createApi("Connect", server.url, server.operatorKey);
-    const { path } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+  test.skipIf(!hasDebianPostgres)(
+    "of PostgreSQL refuses writes, answers reads and checks, and forgets nothing",
+    async () => {
+      const disk = mountSmallDisk(200);
+      if (disk === undefined) return;
+      onTestFinished(() => disk.remove());
+      const postgres = await startDebianPostgres(join(disk.folder, "postgres"), [
+        "max_wal_size=32MB",
+        "min_wal_size=32MB",
+      ]);
+      onTestFinished(() => postgres.stop());
+      const server = await startTestServer({ databaseUrl: postgres.url(), metricsPort: 0 });
+      onTestFinished(() => server.close());
+      const api = createApi("Connect", server.url, server.operatorKey);
+      const { path } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const member = { name: "alice" };
+    const { path: subjectPath } = await api.members.createMember({ parentPath: path, member });
+    const roleBinding = { name: "viewer", subjectPath, rolePath: "/roles/viewer" };
+    await api.roleBindings.createRoleBinding({ parentPath: path, roleBinding });
     const before = await listNames(api, path);
-    const counted = async () => (await scrape(server.metricsUrl)).valueOf("tenantry_database_disk_full_total");
-    expect(await counted()).toBe(0);
+      const counted = async () => (await scrape(server.metricsUrl)).valueOf("tenantry_database_disk_full_total");
+      expect(await counted()).toBe(0);
 
-    // A log that finds no room ends the server of the database, so it has all of a file left.
-    await postgres.query("select pg_switch_wal()");
-    await postgres.query("checkpoint");
-    disk.fill();
-    const { made, failure } = await writeUntilFull(api, path);
-    expect(failure).toMatchObject(refused);
-    expect(await counted()).toBeGreaterThan(0);
-    // What a sentence of REST says to wait.
-    const answer = await fetch(`${server.url}/iam/v1alpha${path}/members`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ name: uniqueName("member"), description: "x".repeat(1_000) }),
-    });
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+      // A log that finds no room ends the server of the database, so it has all of a file left.
+      await postgres.query("select pg_switch_wal()");
+      await postgres.query("checkpoint");
+      disk.fill();
+      const { made, failure } = await writeUntilFull(api, path);
+      expect(failure).toMatchObject(refused);
+      expect(await counted()).toBeGreaterThan(0);
+      // What a sentence of REST says to wait.
+      const answer = await fetch(`${server.url}/iam/v1alpha${path}/members`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ name: uniqueName("member"), description: "x".repeat(1_000) }),
+      });
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
 
-    expect((await api.orgs.getOrg({ path })).path).toBe(path);
-    expect((await listNames(api, path)).toSorted()).toEqual([...before, ...made].toSorted());
-    const question = { subjectPath: `${path}/members/${before[0]}`, permission: "iam.members.get", resourcePath: path };
-    const check = () => createClient(AccessService, api.transport).checkAccess(question);
-    expect((await check()).allowed).toBe(true);
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+      expect((await api.orgs.getOrg({ path })).path).toBe(path);
+      expect((await listNames(api, path)).toSorted()).toEqual([...before, ...made].toSorted());
+      const question = { subjectPath, permission: "iam.members.get", resourcePath: path };
+      const check = () => createClient(AccessService, api.transport).checkAccess(question);
+      expect((await check()).allowed).toBe(true);
+      expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
 
-    disk.makeRoom();
-    const later = uniqueName("later");
-    await api.members.createMember({ parentPath: path, member: { name: later } });
-    expect((await listNames(api, path)).toSorted()).toEqual([...before, ...made, later].toSorted());
-    await expectNoDrift(postgres.url());
-  });
+      disk.makeRoom();
+      const later = uniqueName("later");
+      await api.members.createMember({ parentPath: path, member: { name: later } });
+      expect((await listNames(api, path)).toSorted()).toEqual([...before, ...made, later].toSorted());
+      await expectNoDrift(postgres.url());
+    },
+  );
 
   test("of the data directory ends the embedded database, which is back by itself", async () => {
     const disk = mountSmallDisk(300);

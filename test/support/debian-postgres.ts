@@ -29,10 +29,7 @@ export interface DebianPostgres {
 }
 
 /** Creates a cluster in a new folder and starts its server, with a database `tenantry`. */
-export async function startDebianPostgres(
-  folder: string,
-  settings: readonly string[] = [],
-): Promise<DebianPostgres> {
+export async function startDebianPostgres(folder: string, settings: readonly string[] = []): Promise<DebianPostgres> {
   await makeFolder(folder);
   await runTool(folder, "initdb", [
     "-D",
