@@ -106,12 +106,12 @@ async function run(): Promise<void> {
   console.log(`servers, databases and HAProxy run in ${workplace.directory}; seed ${seed}`);
   // Not through the proxy, which ends calls of a server that a busy machine keeps from answering a check.
   const direct = servers.all[0]?.url ?? "";
-  const orgs = await createOrgs(direct, servers.operatorKey, 6, 2);
+  const orgs = await createOrgs(direct, servers.operatorKey, 4, 2);
   const operator = createApi("Connect", direct, servers.operatorKey);
   const load = startLoad({ url, servers: servers.all, orgs, seed, latencies: createLatencies(), findings });
   const probe = startProbe("the proxy", url, await createOwnedOrg(operator, "probed", 1), findings);
   const steps = createSteps(load, probe);
-  await steps.run("nothing", () => waitUntil("there is a load", () => Promise.resolve(load.calls() > 300)));
+  await steps.run("nothing", () => waitUntil("there is a load", () => Promise.resolve(load.calls() > 100)));
   const before = await prometheus.look();
   await doAll(place, steps);
   const after = await prometheus.look();

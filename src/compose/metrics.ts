@@ -99,7 +99,7 @@ export function composeMetrics(
         lostUses: access.uses.lost,
         signals: handlers.signalCounts,
         failures,
-        diskSpace: watchDiskSpace(dataDirectory),
+        diskSpace: await watchDiskSpace(dataDirectory),
         reach,
       });
       const listener = createListener({

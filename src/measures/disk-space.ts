@@ -8,21 +8,20 @@ export interface DiskSpace {
 }
 
 /**
- * Returns a function that returns what was found last, and looks again meanwhile: a disk of the network that does not answer keeps nobody
- * waiting. Undefined if nothing is known yet.
+ * Returns a function that returns what was found last, and looks again meanwhile: a disk of the network that does not answer any more keeps
+ * nobody waiting. Undefined if the folder is gone.
  */
-export function watchDiskSpace(folder: string): () => DiskSpace | undefined {
+export async function watchDiskSpace(folder: string): Promise<() => DiskSpace | undefined> {
   let found: DiskSpace | undefined;
   let looking: Promise<void> | undefined;
-  const look = (): void => {
-    looking ??= statfs(folder)
+  const look = (): Promise<void> =>
+    (looking ??= statfs(folder)
       .then(({ bavail, blocks, bsize }) => void (found = { free: bavail * bsize, size: blocks * bsize }))
       .catch(() => void (found = undefined))
-      .finally(() => (looking = undefined));
-  };
-  look();
+      .finally(() => (looking = undefined)));
+  await look();
   return () => {
-    look();
+    void look();
     return found;
   };
 }
