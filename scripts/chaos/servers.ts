@@ -98,22 +98,12 @@ async function startOne(
   findings: Findings,
 ): Promise<Server> {
   const link = databaseUrl.includes(",") ? undefined : await startSilentProxy(databaseUrl);
-  const data = makeFolder(join(workplace.directory, name), undefined);
   const url = `http://127.0.0.1:${port}`;
-  const env = {
+  const env = environmentOf(workplace, name, {
     PORT: String(port),
     DATABASE_URL: link?.url ?? databaseUrl,
-    TENANTRY_DATA: data,
-    TENANTRY_SECRET_KEYS_FILE: secretKeysOf(workplace),
-    TENANTRY_ISSUER: "http://localhost:8080",
-    TENANTRY_TRUSTED_PROXIES: "127.0.0.1",
-    TENANTRY_ACCESS_LOG: "off",
-    // Full before a soak compares what the servers hold.
-    TENANTRY_ANSWER_MEMORY_MB: "4",
-    TENANTRY_SHUTDOWN_DELAY_MS: "0",
-    LIVE_MEMORY_FILE: join(workplace.directory, `${name}.memory`),
     ...settings,
-  };
+  });
   const log = join(workplace.directory, `${name}.log`);
   let isWanted = true;
   const preloads = tellMemory ? ["--expose-gc", `--import=${join(import.meta.dirname, "live-memory.ts")}`] : [];
@@ -170,6 +160,21 @@ async function startOne(
       return Number(read().at(-1));
     },
     untilReady: () => waitUntil(`${name} is ready`, () => isReady(url), 300_000),
+  };
+}
+
+function environmentOf(workplace: Workplace, name: string, settings: Readonly<Record<string, string>>) {
+  return {
+    TENANTRY_DATA: makeFolder(join(workplace.directory, name), undefined),
+    TENANTRY_SECRET_KEYS_FILE: secretKeysOf(workplace),
+    TENANTRY_ISSUER: "http://localhost:8080",
+    TENANTRY_TRUSTED_PROXIES: "127.0.0.1",
+    TENANTRY_ACCESS_LOG: "off",
+    // Full before a soak compares what the servers hold.
+    TENANTRY_ANSWER_MEMORY_MB: "4",
+    TENANTRY_SHUTDOWN_DELAY_MS: "0",
+    LIVE_MEMORY_FILE: join(workplace.directory, `${name}.memory`),
+    ...settings,
   };
 }
 

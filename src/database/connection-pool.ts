@@ -40,8 +40,6 @@ export interface ConnectionPoolOptions {
   readonly watched: WatchedPool;
   readonly watch: ConnectionWatch;
   readonly times: StatementTimes;
-  /** Called for a statement that found no room on a disk of the server. */
-  readonly onDiskFull: () => void;
   /** For each statement that Kysely runs. */
   readonly deadlineMs: number;
   /** Names the statements that Kysely runs; undefined if they are not to be prepared. */
@@ -63,7 +61,6 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     } catch (error) {
       // The stack of what ran the statement, not of what read the answer.
       if (error instanceof Error) Error.captureStackTrace(error);
-      if (isDiskFull(error)) options.onDiskFull();
       endOutdated(error, options);
       throw error;
     }
@@ -157,6 +154,7 @@ function submit(client: pg.PoolClient, statement: Statement, times: StatementTim
   return new Promise((resolve, reject) => {
     const callback = (error: Error | null, result: pg.QueryResult<object>): void => {
       times.note(statement, performance.now() - startedAt);
+      if (isDiskFull(error)) times.noteDiskFull();
       // The code alone: messages of the server may have values of the statement.
       if (span !== undefined) span.end(undefined, error === null ? undefined : codeOf(error));
       if (error === null) resolve(result);

@@ -62,9 +62,7 @@ export type AsOwner = <Result>(run: (database: Database) => Promise<Result>) => 
 
 export interface DatabaseActivity {
   readonly pools: readonly PoolActivity[];
-  readonly statements: Pick<StatementTimes, "entries">;
-  /** How many statements found no room on a disk of the server. */
-  readonly foundDiskFull: () => number;
+  readonly statements: Pick<StatementTimes, "entries" | "foundDiskFull">;
   /** How many transactions have ended that may have written. */
   readonly writes: () => number;
 }
@@ -179,8 +177,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { address, hostWatch } = followPrimary(options, isPooled, { onError, freshness, watch });
   const { pools, open } = createOpener({ address, isPooled, onError, freshness });
   const names = prepareStatements ? new StatementNames() : undefined;
-  let foundDiskFull = 0;
-  const shared = { watch, deadlineMs, times: createStatementTimes(), onDiskFull: () => void foundDiskFull++ };
+  const shared = { watch, deadlineMs, times: createStatementTimes() };
   // A pooler that knows no prepared statements may not expect several statements at once either.
   const forReads = open("reads", options.maxReadConnections, { pipeline: prepareStatements });
   // Where connections cannot ask for them.
@@ -214,12 +211,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     writes,
     commits: createCommits(),
     hints,
-    activity: {
-      pools,
-      statements: shared.times,
-      foundDiskFull: () => foundDiskFull,
-      writes: forWrites.activity.ended,
-    },
+    activity: { pools, statements: shared.times, writes: forWrites.activity.ended },
     readTogether: (statements, settingsOfList) => againIfStale(() => listPool.runTogether(statements, settingsOfList)),
     maintain: (statements, settingsOfAll) => maintenancePool.runTogether(statements, settingsOfAll),
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {

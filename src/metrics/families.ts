@@ -106,7 +106,7 @@ function familiesOfExchanges({ exchanges, openExchanges }: MeasuredParts): reado
   ];
 }
 
-function familiesOfDatabase({ pools, statements, foundDiskFull }: DatabaseActivity): readonly Family[] {
+function familiesOfDatabase({ pools, statements }: DatabaseActivity): readonly Family[] {
   const each = <Value>(read: (pool: PoolActivity) => Value): [Labels, Value][] =>
     pools.map((pool) => [{ pool: pool.name }, read(pool)]);
   return [
@@ -137,7 +137,7 @@ function familiesOfDatabase({ pools, statements, foundDiskFull }: DatabaseActivi
         ]),
     ),
     counter("tenantry_database_disk_full_total", "Statements that found the disk of the database full.", () => [
-      [unlabelled, foundDiskFull()],
+      [unlabelled, statements.foundDiskFull()],
     ]),
   ];
 }

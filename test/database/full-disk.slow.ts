@@ -50,10 +50,10 @@ describe.skipIf(probe === undefined)("a full disk", () => {
       const api = createApi("Connect", server.url, server.operatorKey);
       const { path } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
       const member = { name: "alice" };
-    const { path: subjectPath } = await api.members.createMember({ parentPath: path, member });
-    const roleBinding = { name: "viewer", subjectPath, rolePath: "/roles/viewer" };
-    await api.roleBindings.createRoleBinding({ parentPath: path, roleBinding });
-    const before = await listNames(api, path);
+      const { path: subjectPath } = await api.members.createMember({ parentPath: path, member });
+      const roleBinding = { name: "viewer", subjectPath, rolePath: "/roles/viewer" };
+      await api.roleBindings.createRoleBinding({ parentPath: path, roleBinding });
+      const before = await listNames(api, path);
       const counted = async () => (await scrape(server.metricsUrl)).valueOf("tenantry_database_disk_full_total");
       expect(await counted()).toBe(0);
 
