@@ -18,7 +18,7 @@ const findingOf = "a call failed in a way that clients may not retry";
 /** @param authorities in PEM, any of which may have issued the certificate. */
 export function startTlsProbe(url: string, authorities: string, findings: Findings): TlsProbe {
   const issuers = new Map<string, number>();
-  let isStopped = false;
+  const stopping = new AbortController();
   const session = connect(url, { ca: authorities });
   session.on("error", (error) => findings.add(findingOf, `the connection that was kept: ${error.message}`));
   const askOnKept = async (): Promise<void> => {
@@ -28,7 +28,7 @@ export function startTlsProbe(url: string, authorities: string, findings: Findin
     if (status !== 200) findings.add(findingOf, `${String(status)} on the connection that was kept`);
   };
   const asking = (async (): Promise<void> => {
-    for (; !isStopped; await sleep(pauseMs)) {
+    for (; !stopping.signal.aborted; await sleep(pauseMs)) {
       try {
         const issuer = await askOnce(`${url}/healthz`, authorities);
         issuers.set(issuer, (issuers.get(issuer) ?? 0) + 1);
@@ -41,7 +41,7 @@ export function startTlsProbe(url: string, authorities: string, findings: Findin
   return {
     issuers,
     async stop() {
-      isStopped = true;
+      stopping.abort();
       await asking;
       session.destroy();
     },

@@ -70,7 +70,7 @@ function readTexts(files: TlsSettings["files"]): Texts {
 function check(files: TlsSettings["files"], texts: Texts): void {
   try {
     // An empty file would be taken as a list of no authorities.
-    if (texts.ca !== undefined) new X509Certificate(texts.ca);
+    if (texts.ca !== undefined) readCertificate(texts.ca);
   } catch (cause) {
     throw new Error(`${nameOf(files, "ca")} has no certificate in PEM`, { cause });
   }
@@ -80,6 +80,9 @@ function check(files: TlsSettings["files"], texts: Texts): void {
     throw new Error(`${nameOf(files, "cert")} or its key cannot be used (${(cause as Error).message})`, { cause });
   }
 }
+
+/** @throws Error when the text does not begin with a certificate in PEM. */
+const readCertificate = (text: string): X509Certificate => new X509Certificate(text);
 
 function nameOf(files: TlsSettings["files"], field: string): string {
   const parameter = Object.entries(tlsFileParameters).find(([, each]) => each === field)?.[0];
