@@ -24,11 +24,12 @@ import { fillDisk, restoreCopy } from "./week/restored-copy.ts";
 import { type Step, type Steps, createSteps, describeStep } from "./week/steps.ts";
 import { startTlsProbe } from "./week/tls-probe.ts";
 
-const { report } = new Command("npm run week --")
+const { orgs: orgCount, report } = new Command("npm run week --")
   .description("Does to a service under load what happens in a week, and checks that no answer was wrong.")
+  .option("--orgs <n>", "orgs that write and read", Number, 4)
   .option("--report <file>", "write what the dashboard showed before and after")
   .parse()
-  .opts<{ report?: string }>();
+  .opts<{ orgs: number; report?: string }>();
 const seed = Math.floor(Math.random() * 2 ** 31) + 1;
 const findings = createFindings();
 const workplace = createWorkplace();
@@ -70,7 +71,14 @@ async function startPlace(): Promise<Place> {
   const file = join(ofProxy, "tls.pem");
   const issueForProxy = (authority: Authority): void => writeFileSync(file, authority.issue(ofProxy).text);
   issueForProxy(authorities[0]);
-  const listening = { api, database, servers: [first, second], databases: { a, b }, tls: { port: tls, file } };
+  const listening = {
+    api,
+    database,
+    servers: [first, second],
+    databases: { a, b },
+    checkSeconds: 10,
+    tls: { port: tls, file },
+  };
   const proxy = await startProxy(workplace, listening);
   const databases = await startDatabases(workplace, { a, b }, proxy);
   const certificates = await encryptDatabases(workplace, { a, b }, authorities[0]);
@@ -80,7 +88,7 @@ async function startPlace(): Promise<Place> {
   else console.warn(`servers are replaced by those of the same version: there is no commit ${commitBefore} here`);
   const metricsOf = (index: number) => ({ TENANTRY_METRICS_PORT: String(metricsPorts[index]) });
   // Longer than HAProxy needs to see that a server is being stopped.
-  const settings = { TENANTRY_SHUTDOWN_DELAY_MS: "2500" };
+  const settings = { TENANTRY_SHUTDOWN_DELAY_MS: "4000" };
   const options = { databaseUrl, settings, settingsOf: metricsOf, tellMemory: false, tree };
   const servers = await startServers(workplace, [first, second], options, findings);
   const url = `http://127.0.0.1:${api}`;
@@ -106,12 +114,12 @@ async function run(): Promise<void> {
   console.log(`servers, databases and HAProxy run in ${workplace.directory}; seed ${seed}`);
   // Not through the proxy, which ends calls of a server that a busy machine keeps from answering a check.
   const direct = servers.all[0]?.url ?? "";
-  const orgs = await createOrgs(direct, servers.operatorKey, 4, 2);
+  const orgs = await createOrgs(direct, servers.operatorKey, orgCount, 2);
   const operator = createApi("Connect", direct, servers.operatorKey);
   const load = startLoad({ url, servers: servers.all, orgs, seed, latencies: createLatencies(), findings });
   const probe = startProbe("the proxy", url, await createOwnedOrg(operator, "probed", 1), findings);
   const steps = createSteps(load, probe);
-  await steps.run("nothing", () => waitUntil("there is a load", () => Promise.resolve(load.calls() > 100)));
+  await steps.run("nothing", () => waitUntil("there is a load", () => Promise.resolve(load.calls() > 50)));
   const before = await prometheus.look();
   await doAll(place, steps);
   const after = await prometheus.look();

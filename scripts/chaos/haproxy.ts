@@ -11,6 +11,8 @@ export interface ProxyPorts {
   /** Where servers reach the database that accepts writes. */
   readonly database: number;
   readonly servers: readonly number[];
+  /** How long a server may take to answer a check; by default, a second, after which one that is silent is left. */
+  readonly checkSeconds?: number;
   /** Where clients call with TLS, and the file with its certificate and key. */
   readonly tls?: { readonly port: number; readonly file: string };
   /** By the names of the databases. */
@@ -35,7 +37,7 @@ const failure = (code: number, status: string): string =>
  * Requests are sent to a second server only if the connection to the first cannot be opened: then the first has not seen them. A
  * server whose connections are silent is found by the checks.
  */
-function configOf(socket: string, { api, database, servers, tls, databases }: ProxyPorts): string {
+function configOf(socket: string, { api, database, servers, checkSeconds = 1, tls, databases }: ProxyPorts): string {
   const names = servers.map((_port, index) => `server${index}`);
   const each = (options: (index: number) => string): string[] =>
     names.map((name, index) => `  server ${name} 127.0.0.1:${servers[index]} ${options(index)}`);
@@ -45,7 +47,7 @@ function configOf(socket: string, { api, database, servers, tls, databases }: Pr
     "  maxconn 4000",
     "defaults",
     "  timeout connect 2s",
-    "  timeout check 1s",
+    `  timeout check ${checkSeconds}s`,
     "  timeout client 60s",
     "  timeout server 60s",
     "  retries 2",
