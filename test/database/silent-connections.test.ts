@@ -42,7 +42,6 @@ function createPool(connections: pg.Pool, watch: ConnectionWatch, deadlineMs: nu
   const watched = watchPool("test", connections);
   return createConnectionPool({
     watched,
-    onDiskFull: () => {},
     watch,
     deadlineMs,
     names: undefined,
