@@ -1,5 +1,5 @@
 // HAProxy in front of the servers and of the database.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
 import type { Workplace } from "./processes.ts";
@@ -11,10 +11,6 @@ export interface ProxyPorts {
   /** Where servers reach the database that accepts writes. */
   readonly database: number;
   readonly servers: readonly number[];
-  /** How long a server may take to answer a check; by default, a second, after which one that is silent is left. */
-  readonly checkSeconds?: number;
-  /** Where clients call with TLS, and the file with its certificate and key. */
-  readonly tls?: { readonly port: number; readonly file: string };
   /** By the names of the databases. */
   readonly databases: Readonly<Record<string, number>>;
 }
@@ -24,8 +20,6 @@ export interface Proxy {
   useDatabase(name: string): Promise<void>;
   /** Sends nobody to any database, and ends all connections. */
   useNoDatabase(): Promise<void>;
-  /** Uses what the file with the certificate has now for connections that are opened from now on. */
-  reloadCertificate(): Promise<void>;
 }
 
 /** Returns an answer of the proxy itself in the form of the API's errors. */
@@ -37,7 +31,7 @@ const failure = (code: number, status: string): string =>
  * Requests are sent to a second server only if the connection to the first cannot be opened: then the first has not seen them. A
  * server whose connections are silent is found by the checks.
  */
-function configOf(socket: string, { api, database, servers, checkSeconds = 1, tls, databases }: ProxyPorts): string {
+function configOf(socket: string, { api, database, servers, databases }: ProxyPorts): string {
   const names = servers.map((_port, index) => `server${index}`);
   const each = (options: (index: number) => string): string[] =>
     names.map((name, index) => `  server ${name} 127.0.0.1:${servers[index]} ${options(index)}`);
@@ -47,7 +41,7 @@ function configOf(socket: string, { api, database, servers, checkSeconds = 1, tl
     "  maxconn 4000",
     "defaults",
     "  timeout connect 2s",
-    `  timeout check ${checkSeconds}s`,
+    "  timeout check 1s",
     "  timeout client 60s",
     "  timeout server 60s",
     "  retries 2",
@@ -55,7 +49,6 @@ function configOf(socket: string, { api, database, servers, checkSeconds = 1, tl
     "frontend api",
     "  mode http",
     `  bind 127.0.0.1:${api}`,
-    ...(tls === undefined ? [] : [`  bind 127.0.0.1:${tls.port} ssl crt ${tls.file} alpn h2,http/1.1`]),
     "  option forwardfor",
     "  use_backend grpc if { req.hdr(content-type) -m beg application/grpc }",
     "  default_backend servers",
@@ -108,14 +101,6 @@ export async function startProxy(workplace: Workplace, ports: ProxyPorts): Promi
     },
     async useNoDatabase() {
       for (const name of Object.keys(ports.databases)) await withdraw(name);
-    },
-    async reloadCertificate() {
-      if (ports.tls === undefined) throw new Error("HAProxy has no certificate");
-      const { file } = ports.tls;
-      // An empty line ends it.
-      await ask(socket, `set ssl cert ${file} <<\n${readFileSync(file, "utf8").trim()}\n`);
-      const answer = await ask(socket, `commit ssl cert ${file}`);
-      if (!answer.includes("Success")) throw new Error(`HAProxy keeps its certificate: ${answer}`);
     },
   };
 }
