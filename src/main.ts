@@ -12,6 +12,7 @@ import { addVerifyCommand } from "./cli/verify-command.ts";
 import { type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
 import { ConfigError } from "./read-settings.ts";
 import { createSignInLinkFile, signInLinkFile } from "./installation/sign-in-link.ts";
+import { createLogDestination } from "./http/log-destination.ts";
 import { createLogStream } from "./http/log-stream.ts";
 import { handleProcessFailures } from "./measures/process-failures.ts";
 
@@ -178,7 +179,7 @@ function createShowSignInLink({ dataDirectory }: Config): (link: string) => Prom
 
 /** Logs lines of JSON; to a terminal, lines for people. */
 function createLogger(config: Config): pino.Logger {
-  const out = pino.destination({ fd: process.stdout.fd, sync: true });
+  const out = createLogDestination(process.stdout.fd);
   // A terminal that has gone ends the service with SIGHUP; until then, and with `nohup` for ever, nobody reads the lines.
   if (process.stdout.isTTY) out.on("error", () => undefined);
   const stream = createLogStream(process.stdout.isTTY ? { write: (text) => out.write(formatForPeople(text)) } : out);

@@ -129,6 +129,18 @@ const database: readonly Panel[] = [
     queries: [[`topk(10, ${per("statement", "tenantry_database_statement_seconds_count")})`, "{{statement}}"]],
   },
   {
+    title: "Room on the disk of the data directory",
+    unit: "percentunit",
+    queries: [["tenantry_data_disk_free_bytes{SERVERS} / tenantry_data_disk_size_bytes{SERVERS}", "{{instance}}"]],
+    help: "An embedded database is there, too.",
+  },
+  {
+    title: "Statements that find the disk full",
+    unit: "reqps",
+    queries: [[per("instance", "tenantry_database_disk_full_total"), "{{instance}}"]],
+    help: "That of the database.",
+  },
+  {
     title: "Without the database",
     queries: [
       ["tenantry_database_away_seconds{SERVERS}", "{{instance}} seconds away"],

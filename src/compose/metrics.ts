@@ -10,6 +10,7 @@ import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import type { OnExchangeEnd } from "../http/access-log.ts";
 import { createListener } from "../http/listener/listener.ts";
 import type { ProcessFailures } from "../measures/process-failures.ts";
+import { watchDiskSpace } from "../measures/disk-space.ts";
 import { createExchangeCounts } from "../metrics/exchange-counts.ts";
 import { familiesOf } from "../metrics/families.ts";
 import { routeOf, routes } from "../metrics/routes.ts";
@@ -18,7 +19,7 @@ import { type ServiceListener, urlOf } from "../service-listener.ts";
 import type { RunningJob } from "../timers/runs.ts";
 import type { Service } from "./service.ts";
 
-type Settings = Pick<Config, "metricsHost" | "metricsPort">;
+type Settings = Pick<Config, "dataDirectory" | "metricsHost" | "metricsPort">;
 
 interface Parts {
   readonly openExchanges: ServiceListener["openExchanges"];
@@ -60,7 +61,10 @@ const methods = [...services, ...standardServices, Health, ServerReflection, Ser
 );
 
 /** Returns undefined if there is no port for metrics: then nothing is counted of requests. */
-export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: Logger): Metrics | undefined {
+export function composeMetrics(
+  { dataDirectory, metricsHost, metricsPort }: Settings,
+  logger: Logger,
+): Metrics | undefined {
   if (metricsPort === undefined) return undefined;
   const exchanges = createExchangeCounts(methods, callPrefixes, routes, routeOf);
   let close = (): Promise<void> => Promise.resolve();
@@ -95,6 +99,7 @@ export function composeMetrics({ metricsHost, metricsPort }: Settings, logger: L
         lostUses: access.uses.lost,
         signals: handlers.signalCounts,
         failures,
+        diskSpace: await watchDiskSpace(dataDirectory),
         reach,
       });
       const listener = createListener({

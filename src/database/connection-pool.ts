@@ -1,7 +1,7 @@
 import type { Dialect } from "kysely";
 import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
-import { isReadOnly, isStalePlan } from "./failure.ts";
+import { isDiskFull, isReadOnly, isStalePlan } from "./failure.ts";
 import { type Statement, createPoolDialect } from "./pool-dialect.ts";
 import { type WatchedPool, takeConnection } from "./pool-activity.ts";
 import type { StatementNames } from "./prepared-statements.ts";
@@ -154,6 +154,7 @@ function submit(client: pg.PoolClient, statement: Statement, times: StatementTim
   return new Promise((resolve, reject) => {
     const callback = (error: Error | null, result: pg.QueryResult<object>): void => {
       times.note(statement, performance.now() - startedAt);
+      if (isDiskFull(error)) times.noteDiskFull();
       // The code alone: messages of the server may have values of the statement.
       if (span !== undefined) span.end(undefined, error === null ? undefined : codeOf(error));
       if (error === null) resolve(result);

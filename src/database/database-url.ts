@@ -7,7 +7,6 @@
  *
  * Only the parameters below are known: libpq and pg read some others differently, and a misspelt one would be ignored.
  */
-import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { isThisMachine } from "./this-machine.ts";
@@ -27,7 +26,7 @@ export interface DatabaseUrl {
   readonly ssl: TlsSettings | false;
 }
 
-interface TlsSettings extends Pick<ConnectionOptions, "rejectUnauthorized"> {
+export interface TlsSettings extends Pick<ConnectionOptions, "rejectUnauthorized"> {
   /** The files of the certificate authorities, and of the certificate and key of the client. */
   readonly files: Readonly<Partial<Record<"ca" | "cert" | "key", string>>>;
 }
@@ -48,7 +47,8 @@ const modes: ReadonlyMap<string, "off" | "verified" | "unverified"> = new Map([
   ["verify-full", "verified"],
 ]);
 
-const files = { sslrootcert: "ca", sslcert: "cert", sslkey: "key" } as const;
+/** Which file each of these parameters names. */
+export const tlsFileParameters = { sslrootcert: "ca", sslcert: "cert", sslkey: "key" } as const;
 
 const parameters = [
   "host",
@@ -57,7 +57,7 @@ const parameters = [
   "password",
   "dbname",
   "sslmode",
-  ...Object.keys(files),
+  ...Object.keys(tlsFileParameters),
   "target_session_attrs",
 ];
 
@@ -135,7 +135,7 @@ function isLocal({ host }: Host): boolean {
 }
 
 function readTls(given: ReadonlyMap<string, string>, hosts: DatabaseUrl["hosts"]): DatabaseUrl["ssl"] {
-  const named = Object.entries(files).flatMap(([name, field]) => {
+  const named = Object.entries(tlsFileParameters).flatMap(([name, field]) => {
     const file = given.get(name);
     // `system` is what libpq calls the authorities of the system, which are trusted by default here.
     return file === undefined || (name === "sslrootcert" && file === "system") ? [] : [[field, file] as const];
@@ -156,19 +156,6 @@ function readTls(given: ReadonlyMap<string, string>, hosts: DatabaseUrl["hosts"]
   }
   if (what === "off") return false;
   return { rejectUnauthorized: what === "verified", files: Object.fromEntries(named) };
-}
-
-/** Reads the files of the settings. @throws Error that names the parameter. */
-export function readTlsFiles({ rejectUnauthorized, files: named }: TlsSettings): ConnectionOptions {
-  const read = Object.entries(named).map(([field, file]) => {
-    try {
-      return [field, readFileSync(file, "utf8")];
-    } catch (cause) {
-      const name = Object.entries(files).find(([, each]) => each === field)?.[0];
-      throw new Error(`the file that DATABASE_URL names in ${name}, ${file}, cannot be read`, { cause });
-    }
-  });
-  return { rejectUnauthorized, ...Object.fromEntries(read) };
 }
 
 /** Returns a part of the URL as text; undefined if it is empty. */

@@ -62,7 +62,7 @@ export type AsOwner = <Result>(run: (database: Database) => Promise<Result>) => 
 
 export interface DatabaseActivity {
   readonly pools: readonly PoolActivity[];
-  readonly statements: Pick<StatementTimes, "entries">;
+  readonly statements: Pick<StatementTimes, "entries" | "foundDiskFull">;
   /** How many transactions have ended that may have written. */
   readonly writes: () => number;
 }

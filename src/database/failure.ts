@@ -1,6 +1,7 @@
 import pg from "pg";
 import { StandbyError } from "./primary-client.ts";
 import { FormerPrimaryError } from "./timelines.ts";
+import { CertificateError } from "./tls-files.ts";
 
 /** SQLSTATE classes and codes of failures that may be temporary. */
 const passing = [
@@ -44,7 +45,7 @@ const passingMessages = [
 /** Whether an error is caused by the state of the database rather than by the call or the code, so that a retry may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof StandbyError || error instanceof FormerPrimaryError) return true;
+  if ([StandbyError, FormerPrimaryError, CertificateError].some((each) => error instanceof each)) return true;
   if (error instanceof pg.DatabaseError) {
     const mayPass = passing.some((code) => error.code?.startsWith(code)) || isHeadMoved(error);
     // It has the code of a connection that failed, and fails each time.
@@ -119,6 +120,20 @@ export function isLockTimeout(error: unknown): boolean {
 /** Whether a statement took longer than `statement_timeout`, or was cancelled. */
 export function isStatementTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "57014";
+}
+
+/** Whether a server has no room left on a disk: for rows, or for what a statement sorts. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "53100";
+}
+
+/** What a caller is told of an error that a retry may mend, and how long to wait before it. */
+export function explainUnavailable(error: unknown): { readonly message: string; readonly retryAfterMs: number } {
+  if (isDiskFull(error)) {
+    const message = "the disk of the database is full; try again when its operator has made room";
+    return { message, retryAfterMs: 5_000 };
+  }
+  return { message: "the database cannot be reached or is too busy; try again", retryAfterMs: 1_000 };
 }
 
 /** Whether a statement would have written to a server that takes no writes: a standby, or one that was set to read-only. */

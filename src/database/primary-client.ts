@@ -2,8 +2,9 @@
 // costs no statement; whether it is the latest primary, it is asked (`timelines.ts`). Names are resolved for each connection. Which host was
 // the primary last is shared by all pools.
 import pg from "pg";
-import { type Host, parseDatabaseUrl, readTlsFiles } from "./database-url.ts";
+import { type Host, parseDatabaseUrl } from "./database-url.ts";
 import { FormerPrimaryError, type Timelines } from "./timelines.ts";
+import { type ReadTls, explainCertificates, openTlsFiles } from "./tls-files.ts";
 
 /** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
 export type ConnectionSettings =
@@ -17,8 +18,10 @@ export class StandbyError extends Error {
 
 /** How to connect to a database. */
 export interface DatabaseAddress {
-  /** Everything but the host, for pools and clients of the class below. */
+  /** Everything but the host and its certificates, for pools and clients of the class below. */
   readonly config: pg.ClientConfig;
+  /** How the next connection is encrypted, for other clients. */
+  readonly readTls: ReadTls;
   /** Opens connections to the host that comes next. */
   readonly Client: typeof pg.Client;
   /** How many hosts there are to try. */
@@ -38,16 +41,19 @@ interface AddressOptions {
   readonly acceptsStandby?: boolean | undefined;
   /** Where former primaries are refused. */
   readonly timelines?: Timelines | undefined;
+  /** Called for a certificate that was replaced by what cannot be used. */
+  readonly onError?: ((error: Error) => void) | undefined;
 }
 
 export function addressOf(connection: ConnectionSettings, options: AddressOptions = {}): DatabaseAddress {
   if (!("connectionString" in connection)) {
     const { host, port, ...config } = connection;
-    return { config, ...createClientClass([{ host, port }], options), hosts: 1 };
+    const readTls = (): false => false;
+    return { config, readTls, ...createClientClass([{ host, port }], readTls, options), hosts: 1 };
   }
-  const { hosts, ssl, ...login } = parseDatabaseUrl(connection.connectionString);
-  const config = { ...login, ssl: ssl === false ? false : readTlsFiles(ssl) };
-  return { config, ...createClientClass(hosts, options), hosts: hosts.length };
+  const { hosts, ssl, ...config } = parseDatabaseUrl(connection.connectionString);
+  const readTls = openTlsFiles(ssl, options.onError ?? (() => {}));
+  return { config, readTls, ...createClientClass(hosts, readTls, options), hosts: hosts.length };
 }
 
 type OnConnected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
@@ -57,6 +63,7 @@ const answerMs = 5_000;
 
 function createClientClass(
   hosts: readonly [Host, ...Host[]],
+  readTls: ReadTls,
   { acceptsStandby = false, timelines }: AddressOptions,
 ): Pick<DatabaseAddress, "Client" | "others"> {
   let current = 0;
@@ -70,7 +77,8 @@ function createClientClass(
     #isStandby = false;
 
     constructor(config?: string | pg.ClientConfig) {
-      super({ ...(typeof config === "object" ? config : {}), ...(hosts[current] ?? hosts[0]) });
+      const given = typeof config === "object" ? config : {};
+      super({ ...given, password: given.password, ssl: readTls(), ...(hosts[current] ?? hosts[0]) });
       this.connection.on("parameterStatus", (status: { parameterName: string; parameterValue: string }) => {
         if (status.parameterName === "in_hot_standby") this.#isStandby = status.parameterValue === "on";
       });
@@ -90,7 +98,7 @@ function createClientClass(
         (callback as (error: Error | null) => void)(failure);
       };
       super.connect((error: Error | null | undefined) => {
-        if (error) return done(error);
+        if (error) return done(explainCertificates(error, this.#where()));
         if (acceptsStandby) return done(null);
         // A connection that breaks meanwhile fails what is asked. Without a listener, the event would also end the process.
         this.on("error", () => {});
@@ -104,17 +112,21 @@ function createClientClass(
       });
     }
 
+    #where(): string {
+      const { host, port } = hosts[this.#index] ?? hosts[0];
+      return `${host}:${port}`;
+    }
+
     /** What it reports is known only once it is connected. */
     async #examine(): Promise<void> {
-      const { host, port } = hosts[this.#index] ?? hosts[0];
       if (this.#isStandby) {
         throw new StandbyError(
-          `the database server ${host}:${port} is a standby, which may lag behind: DATABASE_URL must lead to the primary, or name all hosts, as in postgres://user@first,second/database`,
+          `the database server ${this.#where()} is a standby, which may lag behind: DATABASE_URL must lead to the primary, or name all hosts, as in postgres://user@first,second/database`,
         );
       }
       if (timelines === undefined) return;
       const timer = setTimeout(() => this.connection.stream.destroy(new Error("timeout expired")), answerMs);
-      await timelines.check(this, `${host}:${port}`).finally(() => clearTimeout(timer));
+      await timelines.check(this, this.#where()).finally(() => clearTimeout(timer));
     }
   }
   return { Client: PrimaryClient, others };

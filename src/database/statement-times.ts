@@ -17,6 +17,10 @@ interface StatementTime {
 export interface StatementTimes {
   /** Notes a statement that has ended, also with an error. */
   note(statement: NamedStatement, ms: number): void;
+  /** Notes a statement that found no room on a disk of the server. */
+  noteDiskFull(): void;
+  /** How many did. */
+  foundDiskFull(): number;
   /** Returns the times by name. */
   entries(): Iterable<readonly [string, Readonly<StatementTime>]>;
 }
@@ -31,6 +35,7 @@ const maxLength = 4_096;
 export function createStatementTimes(): StatementTimes {
   const byName = new Map<string, StatementTime>();
   const byText = new Map<string, StatementTime>();
+  let foundDiskFull = 0;
 
   const named = (name: string): StatementTime => {
     const key = byName.has(name) || byName.size < maxNames ? name : "_OTHER";
@@ -56,6 +61,8 @@ export function createStatementTimes(): StatementTimes {
       time.count++;
       time.totalMs += ms;
     },
+    noteDiskFull: () => void foundDiskFull++,
+    foundDiskFull: () => foundDiskFull,
     entries: () => byName,
   };
 }

@@ -39,23 +39,24 @@ export function followPrimary(
   isPooled: boolean,
   { onError, freshness, watch }: Connections,
 ): FollowedPrimary {
-  if (isPooled || acceptsStandby) return { address: addressOf(connection, { acceptsStandby }), hostWatch: undefined };
+  if (isPooled || acceptsStandby)
+    return { address: addressOf(connection, { acceptsStandby, onError }), hostWatch: undefined };
   const timelines = createTimelines(() => {
     onError(new Error("another server is the primary now, so all connections are opened again"));
     freshness.endNow();
     watch.discardAll();
   });
-  const address = addressOf(connection, { timelines });
+  const address = addressOf(connection, { timelines, onError });
   return { address, hostWatch: address.hosts > 1 ? watchHosts(address, timelines) : undefined };
 }
 
 function watchHosts(
-  { config, others }: Pick<DatabaseAddress, "config" | "others">,
+  { config, readTls, others }: Pick<DatabaseAddress, "config" | "readTls" | "others">,
   timelines: Timelines,
 ): Repetition<void> {
   const look = async ({ host, use }: OtherHost, closing: AbortSignal): Promise<void> => {
     const looking = { application_name: "tenantry hosts", connectionTimeoutMillis: lookMs };
-    const client = new pg.Client({ ...config, ...host, ...looking });
+    const client = new pg.Client({ ...config, ssl: readTls(), ...host, ...looking });
     client.on("error", () => {});
     const signal = AbortSignal.any([closing, AbortSignal.timeout(2 * lookMs)]);
     const cut = (): void => void client.connection.stream.destroy();

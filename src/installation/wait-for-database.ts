@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { isDatabaseUnavailable } from "../database/failure.ts";
+import { CertificateError } from "../database/tls-files.ts";
 import { causesOf } from "../errors/causes-of.ts";
 
 /**
@@ -31,7 +32,7 @@ export function createWhenDatabaseAnswers({ logger, onWait, signal }: WaitOption
       try {
         return await step();
       } catch (error) {
-        const failure = causesOf(error).find(isDatabaseUnavailable);
+        const failure = causesOf(error).find(mayAnswerLater);
         if (failure === undefined) throw error;
         signal.throwIfAborted();
         const { url } = await onWait();
@@ -44,3 +45,7 @@ export function createWhenDatabaseAnswers({ logger, onWait, signal }: WaitOption
     }
   };
 }
+
+/** A certificate that is not accepted at the start is more likely a wrong setting than one that is being replaced. */
+const mayAnswerLater = (error: unknown): boolean =>
+  isDatabaseUnavailable(error) && !(error instanceof CertificateError);

@@ -6,6 +6,7 @@ import type { DatabaseReach } from "../database/reach.ts";
 import type { DeliveryCounts } from "../events/deliveries/counts.ts";
 import type { SignalCounts } from "../events/signals/counts.ts";
 import type { OpenExchanges } from "../http/listener/listener.ts";
+import type { DiskSpace } from "../measures/disk-space.ts";
 import type { ProcessFailures } from "../measures/process-failures.ts";
 import type { Histogram } from "../measures/histogram.ts";
 import type { QueueActivity } from "../scheduling/fair-queue.ts";
@@ -33,6 +34,8 @@ export interface MeasuredParts {
   readonly lostUses: () => number;
   readonly signals: SignalCounts;
   readonly failures: Readonly<ProcessFailures>;
+  /** Of the disk with the data directory; undefined if it is not known. */
+  readonly diskSpace: () => DiskSpace | undefined;
   /** Undefined for a server that answers nothing while its database is away. */
   readonly reach: Pick<DatabaseReach, "answersAway" | "awayMs"> | undefined;
 }
@@ -49,6 +52,7 @@ export function familiesOf(parts: MeasuredParts): readonly Family[] {
     ...familiesOfExchanges(parts),
     ...familiesOfDatabase(parts.database),
     ...familiesOfReach(parts.reach),
+    ...familiesOfDisk(parts.diskSpace),
     ...familiesOfSnapshots(parts.snapshots),
     counter(
       "tenantry_access_uses_lost_total",
@@ -132,6 +136,20 @@ function familiesOfDatabase({ pools, statements }: DatabaseActivity): readonly F
           { count, sum: totalMs / 1_000 },
         ]),
     ),
+    counter("tenantry_database_disk_full_total", "Statements that found the disk of the database full.", () => [
+      [unlabelled, statements.foundDiskFull()],
+    ]),
+  ];
+}
+
+function familiesOfDisk(diskSpace: MeasuredParts["diskSpace"]): readonly Family[] {
+  const read = (field: keyof DiskSpace) => (): [Labels, number][] => {
+    const space = diskSpace();
+    return space === undefined ? [] : [[unlabelled, space[field]]];
+  };
+  return [
+    gauge("tenantry_data_disk_free_bytes", "The room on the disk of the data directory.", read("free")),
+    gauge("tenantry_data_disk_size_bytes", "The size of the disk of the data directory.", read("size")),
   ];
 }
 

@@ -7,7 +7,7 @@ import {
   RequestInfoSchema,
   RetryInfoSchema,
 } from "../../gen/google/rpc/error_details_pb.ts";
-import { isDatabaseUnavailable } from "../database/failure.ts";
+import { explainUnavailable, isDatabaseUnavailable } from "../database/failure.ts";
 import { type ErrorReason, ServiceError } from "../errors/service-error.ts";
 import { toFieldViolations } from "../rest/errors/rest-error.ts";
 
@@ -47,17 +47,12 @@ const codes: Record<ErrorReason, Code> = {
   INTERNAL: Code.Internal,
 };
 
-/** How long callers should wait before a retry when the database was unavailable. */
-const unavailableRetryMs = 1_000;
-
 /** Converts a thrown value to a ServiceError. For unexpected errors, the message reveals no internals. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (isDatabaseUnavailable(thrown)) {
-    return new ServiceError("SERVICE_UNAVAILABLE", "the database cannot be reached or is too busy; try again", {
-      cause: thrown,
-      retryAfterMs: unavailableRetryMs,
-    });
+    const { message, retryAfterMs } = explainUnavailable(thrown);
+    return new ServiceError("SERVICE_UNAVAILABLE", message, { cause: thrown, retryAfterMs });
   }
   return new ServiceError(
     "INTERNAL",

@@ -42,6 +42,24 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     before: "6m",
     quiet: { [`tenantry_database_away_seconds${of()}`]: "0x5 30 59 0x20" },
   },
+  TenantryDatabaseFull: {
+    series: { [`tenantry_database_disk_full_total${of()}`]: "0x5 1 4x20" },
+    at: "7m",
+    before: "5m",
+    quiet: { [`tenantry_database_disk_full_total${of()}`]: "7x30" },
+  },
+  TenantryDiskNearlyFull: {
+    series: {
+      [`tenantry_data_disk_free_bytes${of()}`]: "20x3 9x20",
+      [`tenantry_data_disk_size_bytes${of()}`]: "100x30",
+    },
+    at: "12m",
+    before: "8m",
+    quiet: {
+      [`tenantry_data_disk_free_bytes${of()}`]: "9x3 11x20",
+      [`tenantry_data_disk_size_bytes${of()}`]: "100x30",
+    },
+  },
   TenantryCallsFail: {
     series: { [code("OK")]: "0+980x90", [code("UNAVAILABLE")]: "0+20x90" },
     at: "80m",

@@ -2,7 +2,7 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -20,6 +20,8 @@ export interface DebianPostgres {
   readonly port: number;
   readonly url: (database?: string) => string;
   query(text: string): Promise<Record<string, unknown>[]>;
+  /** Replaces `pg_hba.conf`. */
+  allow(lines: readonly string[]): Promise<void>;
   /** Makes a standby of it, which streams from it. */
   startStandby(folder: string): Promise<DebianPostgres>;
   /** Ends it at once. */
@@ -27,7 +29,7 @@ export interface DebianPostgres {
 }
 
 /** Creates a cluster in a new folder and starts its server, with a database `tenantry`. */
-export async function startDebianPostgres(folder: string): Promise<DebianPostgres> {
+export async function startDebianPostgres(folder: string, settings: readonly string[] = []): Promise<DebianPostgres> {
   await makeFolder(folder);
   await runTool(folder, "initdb", [
     "-D",
@@ -41,7 +43,7 @@ export async function startDebianPostgres(folder: string): Promise<DebianPostgre
     "--locale=C.UTF-8",
     "-N",
   ]);
-  const server = await startIn(folder);
+  const server = await startIn(folder, settings);
   const client = new pg.Client({ connectionString: server.url("postgres") });
   await client.connect();
   await client.query("create database tenantry").finally(() => client.end());
@@ -78,6 +80,10 @@ async function startIn(folder: string, more: readonly string[] = []): Promise<De
     port,
     url,
     query: (text) => query(text),
+    async allow(lines) {
+      await writeFile(join(folder, "pg_hba.conf"), lines.map((line) => `${line}\n`).join(""));
+      await query("select pg_reload_conf()");
+    },
     async startStandby(standby) {
       await makeFolder(standby);
       const from = ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres"];

@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable } from "../../database/failure.ts";
+import { explainUnavailable, isDatabaseUnavailable } from "../../database/failure.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 
 /** An error in the form of OAuth 2.0 (RFC 6749, 5.2). */
@@ -60,8 +60,8 @@ const parameters: Readonly<Record<string, { readonly name: string; readonly erro
 export function toOAuthError(thrown: unknown): OAuthError {
   if (thrown instanceof OAuthError) return thrown;
   if (isDatabaseUnavailable(thrown)) {
-    const message = "the database cannot be reached or is too busy; try again";
-    return new OAuthError("temporarily_unavailable", message, { "Retry-After": "1" });
+    const { message, retryAfterMs } = explainUnavailable(thrown);
+    return new OAuthError("temporarily_unavailable", message, { "Retry-After": String(retryAfterMs / 1_000) });
   }
   if (!(thrown instanceof ServiceError)) {
     return new OAuthError("server_error", "internal error; the log of the service has the cause");
