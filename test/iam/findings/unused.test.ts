@@ -109,16 +109,18 @@ test("of a random history on two servers, all is found that no call has needed f
   const state = await readOrg(api, parentPath);
   const permissions = [...new Set(state.custom.flatMap((role) => role.permissions)), "storage.buckets.list"];
   const projects = (await api.projects.listProjects({ parentPath })).projects.map(({ path }) => path);
-  const deciders = [createDecider(), createDecider()];
-  const decide = await Promise.all(deciders.map(({ open }) => open(id)));
   const permitted: PermittedCall[] = [];
   for (let round = 0; round < 4; round++) {
-    for (let calls = 0; calls < 60; calls++) {
+    // New ones each time: a server remembers what it has decided, and its clock does not go back.
+    const deciders = [createDecider(), createDecider()];
+    const decide = await Promise.all(deciders.map(({ open }) => open(id)));
+    const times = Array.from({ length: 60 }, () => Math.floor(Date.now() - Math.random() ** 0.5 * 100 * dayMs));
+    for (const timeMs of times.toSorted((one, other) => one - other)) {
       const call = {
         memberPath: pick(state.members).path,
         permission: pick(permissions),
         resourcePath: pick([parentPath, ...projects, ...projects]),
-        timeMs: Math.floor(Date.now() - Math.random() ** 0.5 * 100 * dayMs),
+        timeMs,
       };
       // Some are made again on the same day.
       for (let again = Math.floor(Math.random() * 3); again >= 0; again--) {
@@ -127,8 +129,8 @@ test("of a random history on two servers, all is found that no call has needed f
     }
     // Two servers write the same at once.
     await Promise.all(deciders.map(({ flush }) => flush()));
+    await Promise.all(deciders.map(({ close }) => close()));
   }
-  await Promise.all(deciders.map(({ close }) => close()));
   const [recording] = await sql.query("select since_time from use_recording");
   const since = (required(recording)["since_time"] as Date).getTime();
   const kinds = new Set<string>();
