@@ -24,6 +24,8 @@ const machinery = [
 
 /** Names that a pool gives in the order in which statements return (src/database/prepared-statements.ts). */
 const numberedName = /^statement_\d+$/;
+/** What the names begin with of statements that tests prepare. */
+export const nameOfTest = "test_";
 /** What path-lookup.ts appends to the name of a lookup: the shape of the path, and the number of a condition. */
 const shapeOfPath = /(?:_(?:name|id|any))+(?:_\d+)?$/;
 
@@ -37,7 +39,8 @@ export function identityOf({ frames: all, name, text }: SentStatement): string |
   const frames = sender === -1 ? [] : all.slice(sender);
   const place = frames.find((frame) => !machinery.some((start) => frame.startsWith(start)));
   if (place !== undefined) return place.startsWith("src/") ? `${place}: ${describeText(text)}` : undefined;
-  // One that had to wait for a connection may have left all frames behind. Only src/ gives names.
+  if (name?.startsWith(nameOfTest) === true) return undefined;
+  // One that had to wait for a connection may have left all frames behind. Only src/ gives other names.
   if (name !== undefined && !numberedName.test(name)) return `lookup ${name.replace(shapeOfPath, "")}`;
   return frames.length === 0 ? undefined : `text ${normaliseText(text)}`;
 }

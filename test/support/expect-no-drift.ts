@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
+import { nameOfTest } from "../../scripts/statements/statement-identity.ts";
 import type { Schema } from "../../src/database/schema.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { findDrift } from "./derived-rows.ts";
@@ -31,7 +32,7 @@ export async function openReader(url: string): Promise<Kysely<Schema>> {
   await client.connect();
   const connection = {
     query: (text: string, values: unknown[]) =>
-      client.query({ name: createHash("sha1").update(text).digest("hex"), text, values }),
+      client.query({ name: nameOfTest + createHash("sha1").update(text).digest("hex"), text, values }),
     release: () => {},
   };
   const pool = { connect: () => Promise.resolve(connection), end: () => client.end() };
