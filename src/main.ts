@@ -179,10 +179,9 @@ function createShowSignInLink({ dataDirectory }: Config): (link: string) => Prom
 
 /** Logs lines of JSON; to a terminal, lines for people. */
 function createLogger(config: Config): pino.Logger {
-  const out = createLogDestination(process.stdout.fd);
-  // A terminal that has gone ends the service with SIGHUP; until then, and with `nohup` for ever, nobody reads the lines.
-  if (process.stdout.isTTY) out.on("error", () => undefined);
-  const stream = createLogStream(process.stdout.isTTY ? { write: (text) => out.write(formatForPeople(text)) } : out);
+  const isTerminal = process.stdout.isTTY;
+  const out = createLogDestination(process.stdout.fd, { isTerminal });
+  const stream = createLogStream(isTerminal ? { write: (text) => out.write(formatForPeople(text)) } : out);
   process.on("exit", () => stream.flush());
   return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }

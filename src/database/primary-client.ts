@@ -18,7 +18,7 @@ export class StandbyError extends Error {
 
 /** How to connect to a database. */
 export interface DatabaseAddress {
-  /** Everything but the host and its certificates, for pools and clients of the class below. */
+  /** Everything but the host and its certificates, for pools and clients of the class below. A pool hides the password from what copies it. */
   readonly config: pg.ClientConfig;
   /** How the next connection is encrypted, for other clients. */
   readonly readTls: ReadTls;

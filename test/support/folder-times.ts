@@ -29,6 +29,8 @@ export function createFolderTimes(budgets: Readonly<Record<string, number>>): Re
       for (const { folder, seconds, budget } of times) {
         console.log(`  ${folder.padEnd(20)}${seconds.toFixed(1).padStart(7)}${String(budget).padStart(6)}`);
       }
+      if (warnings.length > 0)
+        console.error("Not refused, since this machine is too slow or too busy to compare with:");
       for (const line of [...warnings, ...errors]) console.error(line);
       if (errors.length > 0) process.exitCode = 1;
     },
