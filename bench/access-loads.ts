@@ -7,10 +7,10 @@ import { type HttpRequest, loadHttp } from "./load-http.ts";
 import type { Bench } from "./start-bench.ts";
 
 /** Calls a method for a time. Returns the number of calls a second. */
-type Load = (connections: number, forMs: number, onAnswer?: (ms: number) => void) => Promise<number>;
+export type Load = (connections: number, forMs: number, onAnswer?: (ms: number) => void) => Promise<number>;
 
 /** Returns the calls that are measured in an org, by name. */
-export function loadsFor(bench: Bench, org: Org, batchSize: number): Record<string, Load> {
+export function loadsFor(bench: Pick<Bench, "url" | "key">, org: Org, batchSize: number): Record<string, Load> {
   const headers = { authorization: `Bearer ${bench.key}` };
   const send =
     (request: HttpRequest): Load =>

@@ -25,9 +25,6 @@ const options = readOptions(process.argv.slice(2));
 console.log(`seed ${options.seed}`);
 const findings = createFindings();
 const workplace = createWorkplace();
-// Also after an error that nobody has caught.
-process.once("exit", () => workplace.close());
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 await run(options, workplace, findings);
 // Connections of clients that nobody closes would keep the process.
 process.exit(findings.print() ? 1 : 0);
@@ -64,8 +61,7 @@ async function run({ seed, orgs: count, ...times }: Options, place: Workplace, f
   console.log(`quiet orgs made ${load.calls()} calls; failures:`, Object.fromEntries(load.failures));
   await stack.untilWell();
   const urls = servers.all.map((server) => server.url);
-  const { query, primaryUrl } = databases;
-  await verify({ urls, orgs, histories: load.histories, query, databaseUrl: primaryUrl(), findings: found });
+  await verify({ urls, orgs, histories: load.histories, databaseUrl: databases.primaryUrl(), findings: found });
   const writes = load.histories.flatMap((history) => history.writes);
   const sure = writes.filter(({ isSure }) => isSure).length;
   console.log(

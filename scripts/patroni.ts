@@ -28,9 +28,6 @@ if (missing !== undefined) {
 const seed = Math.floor(Math.random() * 2 ** 31) + 1;
 const findings = createFindings();
 const workplace = createWorkplace();
-// Also after an error that nobody has caught.
-process.once("exit", () => workplace.close());
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 await run();
 // Connections of clients that nobody closes would keep the process.
 process.exit(findings.print() ? 1 : 0);
@@ -58,7 +55,7 @@ async function run(): Promise<void> {
   await Promise.all([...loads, ...probed].map((each) => each.stop()));
   for (const server of servers.all) await server.untilReady();
   const urls = servers.all.map((server) => server.url);
-  const shared = { urls, query: cluster.query, databaseUrl: await cluster.primaryUrl(), findings };
+  const shared = { urls, databaseUrl: await cluster.primaryUrl(), findings };
   const histories = loads.map((load) => load.histories);
   const ofOrg = orgs.map((_org, position) => histories[position % 2]?.[Math.floor(position / 2)]);
   await verify({ ...shared, orgs, histories: ofOrg.filter((history) => history !== undefined) });

@@ -1,5 +1,4 @@
 // Starts the service, for the command line and the tests: src/compose has its parts.
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { registry } from "./resource-registry.ts";
@@ -115,7 +114,7 @@ export async function startServer(
       metricsUrl,
       async drain(ms) {
         health?.startDraining();
-        await sleep(ms);
+        await listener.drain(ms);
       },
       close,
     };

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { type OnExchangeEnd, withAccessLog } from "./http/access-log.ts";
 import { createAddressLimits } from "./http/address-limits.ts";
 import { withCors } from "./http/cors.ts";
 import { createAnswerStarting } from "./http/health/answer-starting.ts";
+import { isHttp2 } from "./http/http-messages.ts";
 import { type Listener, createListener } from "./http/listener/listener.ts";
 import type { PacedHandler } from "./http/request-pace.ts";
 import { createBeginTrace } from "./http/trace-request.ts";
@@ -17,6 +19,11 @@ export interface ServiceListener {
   open(): Promise<{ readonly url: string; readonly address: string; readonly port: number }>;
   /** Sets what answers from now on. */
   serve(handler: PacedHandler): void;
+  /**
+   * Goes on answering for a time, and closes each HTTP/1.1 connection with its next answer, which says so: a proxy that keeps connections
+   * has none left on which it could send a request when `close` closes them.
+   */
+  drain(ms: number): Promise<void>;
   /** Closes the listener if it is open. */
   close(graceMs: number): Promise<void>;
   readonly openExchanges: Listener["openExchanges"];
@@ -48,7 +55,11 @@ export function createServiceListener(
     logger,
   });
   let current: PacedHandler = createAnswerStarting();
-  const handler: PacedHandler = (...exchange) => current(...exchange);
+  let isDraining = false;
+  const handler: PacedHandler = (request, response, ...more) => {
+    if (isDraining && !isHttp2(response)) response.shouldKeepAlive = false;
+    return current(request, response, ...more);
+  };
   const listener = createListener({
     handler: withAccessLog(limitRequests(withCors(handler, config.corsOrigins)), {
       logger,
@@ -78,6 +89,10 @@ export function createServiceListener(
       return opened;
     },
     serve: (next) => void (current = next),
+    async drain(ms) {
+      isDraining = true;
+      await sleep(ms);
+    },
     openExchanges: listener.openExchanges,
     async close(graceMs) {
       // One that could not be opened has nothing to close.

@@ -1,13 +1,14 @@
 // Statements on one database server, each on a connection of its own: the server may be killed at any time.
 import pg from "pg";
 
-/** Runs a statement, and returns its rows. */
+/** Runs a statement, and returns its rows. It fails after a minute, if nothing else is said. */
 export async function askDatabase(
   connectionString: string,
   text: string,
   values: readonly unknown[] = [],
+  timeoutMs = 60_000,
 ): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: 60_000 });
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: timeoutMs });
   client.on("error", () => {});
   await client.connect();
   try {

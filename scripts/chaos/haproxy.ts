@@ -1,5 +1,5 @@
 // HAProxy in front of the servers and of the database.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
 import type { Workplace } from "./processes.ts";
@@ -11,6 +11,12 @@ export interface ProxyPorts {
   /** Where servers reach the database that accepts writes. */
   readonly database: number;
   readonly servers: readonly number[];
+  /** How long a server may take to answer a check; by default, a second, after which one that is silent is left. */
+  readonly checkSeconds?: number;
+  /** Whether the calls of a server that is down are ended; by default, they are: one that is silent would never answer them. */
+  readonly endsCalls?: boolean;
+  /** Where clients call with TLS, and the file with its certificate and key. */
+  readonly tls?: { readonly port: number; readonly file: string };
   /** By the names of the databases. */
   readonly databases: Readonly<Record<string, number>>;
 }
@@ -20,6 +26,8 @@ export interface Proxy {
   useDatabase(name: string): Promise<void>;
   /** Sends nobody to any database, and ends all connections. */
   useNoDatabase(): Promise<void>;
+  /** Uses what the file with the certificate has now for connections that are opened from now on. */
+  reloadCertificate(): Promise<void>;
 }
 
 /** Returns an answer of the proxy itself in the form of the API's errors. */
@@ -31,7 +39,9 @@ const failure = (code: number, status: string): string =>
  * Requests are sent to a second server only if the connection to the first cannot be opened: then the first has not seen them. A
  * server whose connections are silent is found by the checks.
  */
-function configOf(socket: string, { api, database, servers, databases }: ProxyPorts): string {
+function configOf(socket: string, ports: ProxyPorts): string {
+  const { api, database, servers, checkSeconds = 1, endsCalls = true, tls, databases } = ports;
+  const ofDown = endsCalls ? " on-marked-down shutdown-sessions" : "";
   const names = servers.map((_port, index) => `server${index}`);
   const each = (options: (index: number) => string): string[] =>
     names.map((name, index) => `  server ${name} 127.0.0.1:${servers[index]} ${options(index)}`);
@@ -41,7 +51,7 @@ function configOf(socket: string, { api, database, servers, databases }: ProxyPo
     "  maxconn 4000",
     "defaults",
     "  timeout connect 2s",
-    "  timeout check 1s",
+    `  timeout check ${checkSeconds}s`,
     "  timeout client 60s",
     "  timeout server 60s",
     "  retries 2",
@@ -49,6 +59,7 @@ function configOf(socket: string, { api, database, servers, databases }: ProxyPo
     "frontend api",
     "  mode http",
     `  bind 127.0.0.1:${api}`,
+    ...(tls === undefined ? [] : [`  bind 127.0.0.1:${tls.port} ssl crt ${tls.file} alpn h2,http/1.1`]),
     "  option forwardfor",
     "  use_backend grpc if { req.hdr(content-type) -m beg application/grpc }",
     "  default_backend servers",
@@ -60,13 +71,13 @@ function configOf(socket: string, { api, database, servers, databases }: ProxyPo
     "  balance roundrobin",
     "  retry-on conn-failure",
     "  option httpchk GET /readyz",
-    "  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions",
+    `  default-server inter 500ms fall 2 rise 1${ofDown}`,
     ...each(() => "check"),
     "backend grpc",
     "  mode http",
     "  balance roundrobin",
     "  retry-on conn-failure",
-    "  default-server on-marked-down shutdown-sessions",
+    ...(endsCalls ? [`  default-server${ofDown}`] : []),
     ...each((index) => `proto h2 track servers/server${index}`),
     "frontend database",
     "  mode tcp",
@@ -101,6 +112,14 @@ export async function startProxy(workplace: Workplace, ports: ProxyPorts): Promi
     },
     async useNoDatabase() {
       for (const name of Object.keys(ports.databases)) await withdraw(name);
+    },
+    async reloadCertificate() {
+      if (ports.tls === undefined) throw new Error("HAProxy has no certificate");
+      const { file } = ports.tls;
+      // An empty line ends it.
+      await ask(socket, `set ssl cert ${file} <<\n${readFileSync(file, "utf8").trim()}\n`);
+      const answer = await ask(socket, `commit ssl cert ${file}`);
+      if (!answer.includes("Success")) throw new Error(`HAProxy keeps its certificate: ${answer}`);
     },
   };
 }

@@ -39,14 +39,15 @@ export interface Workplace {
   close(): void;
 }
 
-export function createWorkplace(): Workplace {
-  const directory = mkdtempSync(join(memoryDirectory() ?? tmpdir(), "tenantry-chaos-"));
+/** Creates the folder of a run. What runs in it ends with this process, however that ends. */
+export function createWorkplace(neededBytes = 0): Workplace {
+  const directory = mkdtempSync(join(memoryDirectory(neededBytes) ?? tmpdir(), "tenantry-chaos-"));
   const postgresUser = process.getuid?.() === 0 ? lookUpUser("postgres") : undefined;
   // PostgreSQL's user enters it.
   chmodSync(directory, 0o755);
   const children = new Set<ChildProcess>();
   const closers: (() => void)[] = [];
-  return {
+  const workplace: Workplace = {
     directory,
     postgresUser,
     start(name, command, args, { env = {}, user } = {}) {
@@ -71,6 +72,10 @@ export function createWorkplace(): Workplace {
       rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
+  // Also after an error that nobody has caught.
+  process.once("exit", () => workplace.close());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
+  return workplace;
 }
 
 /** Kills a process and its children at once, as if their machine had failed. */

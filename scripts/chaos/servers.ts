@@ -8,7 +8,7 @@ import type { Findings } from "./findings.ts";
 import { type Program, type Workplace, makeFolder } from "./processes.ts";
 import { waitUntil } from "./wait-until.ts";
 
-const root = join(import.meta.dirname, "../..");
+export const root = join(import.meta.dirname, "../..");
 
 export interface Server {
   readonly name: string;
@@ -16,6 +16,8 @@ export interface Server {
   pid(): number;
   /** Kills the process, and starts another one on its port. */
   kill(): Promise<void>;
+  /** Ends the process as a stop of the service does, and starts one of another tree of sources, with more settings, in its place. */
+  replace(tree: string, settings?: Readonly<Record<string, string>>): Promise<void>;
   /** Stops the process for a time, so that its connections are silent. */
   pause(ms: number): Promise<void>;
   /** Drops everything on the open connections to the database, if they go through a proxy. */
@@ -32,11 +34,15 @@ export interface Servers {
   linesWith(text: string): string[];
 }
 
-interface ServerOptions {
+export interface ServerOptions {
   /** With several hosts, there is no proxy in front of them. */
   readonly databaseUrl: string;
   /** More environment variables. */
   readonly settings: Readonly<Record<string, string>>;
+  /** More of each server, by its index. */
+  readonly settingsOf?: (index: number) => Readonly<Record<string, string>>;
+  /** The sources of the servers; by default, these. */
+  readonly tree?: string;
   /** Whether the servers tell what memory they use (`live-memory.ts`). */
   readonly tellMemory: boolean;
 }
@@ -48,13 +54,12 @@ export async function startServers(
   findings: Findings,
 ): Promise<Servers> {
   const { directory } = workplace;
-  const secretKeys = join(directory, "secret-keys");
-  writeFileSync(secretKeys, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+  writeFileSync(secretKeysOf(workplace), `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
   const all: Server[] = [];
   for (const [index, port] of ports.entries()) {
-    const server = await startOne(workplace, `server${index}`, port, options, secretKeys, findings);
+    const settings = { ...options.settings, ...options.settingsOf?.(index) };
     // The first one migrates the database and writes the operator's key.
-    await server.untilReady();
+    const server = await startServer(workplace, `server${index}`, port, { ...options, settings }, findings);
     all.push(server);
   }
   return {
@@ -69,37 +74,43 @@ export async function startServers(
   };
 }
 
+/** All servers of a run have the same. */
+export const secretKeysOf = ({ directory }: Workplace): string => join(directory, "secret-keys");
+
+/** Starts a server, and waits until it is ready. */
+export async function startServer(
+  workplace: Workplace,
+  name: string,
+  port: number,
+  options: ServerOptions,
+  findings: Findings,
+): Promise<Server> {
+  const server = await startOne(workplace, name, port, options, findings);
+  await server.untilReady();
+  return server;
+}
+
 async function startOne(
   workplace: Workplace,
   name: string,
   port: number,
-  { databaseUrl, settings, tellMemory }: ServerOptions,
-  secretKeys: string,
+  { databaseUrl, settings, tellMemory, tree: firstTree = root }: ServerOptions,
   findings: Findings,
 ): Promise<Server> {
   const link = databaseUrl.includes(",") ? undefined : await startSilentProxy(databaseUrl);
-  const data = makeFolder(join(workplace.directory, name), undefined);
   const url = `http://127.0.0.1:${port}`;
-  const env = {
+  const env = environmentOf(workplace, name, {
     PORT: String(port),
     DATABASE_URL: link?.url ?? databaseUrl,
-    TENANTRY_DATA: data,
-    TENANTRY_SECRET_KEYS_FILE: secretKeys,
-    TENANTRY_ISSUER: "http://localhost:8080",
-    TENANTRY_TRUSTED_PROXIES: "127.0.0.1",
-    TENANTRY_ACCESS_LOG: "off",
-    // Full before a soak compares what the servers hold.
-    TENANTRY_ANSWER_MEMORY_MB: "4",
-    TENANTRY_SHUTDOWN_DELAY_MS: "0",
-    LIVE_MEMORY_FILE: join(workplace.directory, `${name}.memory`),
     ...settings,
-  };
+  });
   const log = join(workplace.directory, `${name}.log`);
   let isWanted = true;
   const preloads = tellMemory ? ["--expose-gc", `--import=${join(import.meta.dirname, "live-memory.ts")}`] : [];
-  const args = [...preloads, join(root, "bin/tenantry.js"), "serve"];
+  let source = { tree: firstTree, env };
   const start = (): Program => {
-    const started = workplace.start(name, process.execPath, args, { env });
+    const args = [...preloads, join(source.tree, "bin/tenantry.js"), "serve"];
+    const started = workplace.start(name, process.execPath, args, { env: source.env });
     void started.ended.then(async () => {
       if (!isWanted) return;
       // One that has not listened could not start, and is started again.
@@ -110,6 +121,12 @@ async function startOne(
     return started;
   };
   let program = start();
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    isWanted = false;
+    program.signal(signal);
+    await program.ended;
+    isWanted = true;
+  };
   workplace.onClose(() => {
     isWanted = false;
     link?.close();
@@ -119,10 +136,12 @@ async function startOne(
     url,
     pid: () => program.pid,
     async kill() {
-      isWanted = false;
-      program.signal("SIGKILL");
-      await program.ended;
-      isWanted = true;
+      await end("SIGKILL");
+      program = start();
+    },
+    async replace(next, nextSettings = {}) {
+      await end("SIGTERM");
+      source = { tree: next, env: { ...env, ...nextSettings } };
       program = start();
     },
     async pause(ms) {
@@ -140,7 +159,22 @@ async function startOne(
       await waitUntil(`${name} has told its memory`, () => Promise.resolve(read().length > length));
       return Number(read().at(-1));
     },
-    untilReady: () => waitUntil(`${name} is ready`, () => isReady(url), 120_000),
+    untilReady: () => waitUntil(`${name} is ready`, () => isReady(url), 300_000),
+  };
+}
+
+function environmentOf(workplace: Workplace, name: string, settings: Readonly<Record<string, string>>) {
+  return {
+    TENANTRY_DATA: makeFolder(join(workplace.directory, name), undefined),
+    TENANTRY_SECRET_KEYS_FILE: secretKeysOf(workplace),
+    TENANTRY_ISSUER: "http://localhost:8080",
+    TENANTRY_TRUSTED_PROXIES: "127.0.0.1",
+    TENANTRY_ACCESS_LOG: "off",
+    // Full before a soak compares what the servers hold.
+    TENANTRY_ANSWER_MEMORY_MB: "4",
+    TENANTRY_SHUTDOWN_DELAY_MS: "0",
+    LIVE_MEMORY_FILE: join(workplace.directory, `${name}.memory`),
+    ...settings,
   };
 }
 

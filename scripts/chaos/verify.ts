@@ -1,23 +1,26 @@
 // Compares what is there in the end with what the callers know.
 import { createApi } from "../../test/support/api.ts";
 import { expectNoDrift } from "../../test/support/expect-no-drift.ts";
+import { askDatabase } from "./ask-database.ts";
 import { type Caller, createCaller } from "./caller.ts";
 import { collectionsOf } from "./collections.ts";
 import type { Findings } from "./findings.ts";
 import { type History, type Kind, isThere, kinds } from "./history.ts";
 import type { LoadedOrg } from "./orgs.ts";
-import { type Query, verifyLog } from "./verify-log.ts";
+import { verifyLog } from "./verify-log.ts";
+
+/** So long may it take to read the whole log. */
+const queryMs = 1_800_000;
 
 export interface VerifyOptions {
   readonly urls: readonly string[];
   readonly orgs: readonly LoadedOrg[];
   readonly histories: readonly History[];
-  readonly query: Query;
   readonly databaseUrl: string;
   readonly findings: Findings;
 }
 
-export async function verify({ urls, orgs, histories, query, databaseUrl, findings }: VerifyOptions): Promise<void> {
+export async function verify({ urls, orgs, histories, databaseUrl, findings }: VerifyOptions): Promise<void> {
   // Connections that fell silent last are still found by the calls that use them.
   const caller = createCaller({ findings, note: () => {}, count: () => {} });
   for (const [index, org] of orgs.entries()) {
@@ -27,6 +30,7 @@ export async function verify({ urls, orgs, histories, query, databaseUrl, findin
     for (const kind of kinds) await verifyThings(url, org, kind, history, caller, findings);
     await verifyGrants(url, org, history, caller, findings);
   }
+  const query = (text: string, values: readonly unknown[] = []) => askDatabase(databaseUrl, text, values, queryMs);
   await verifyLog(query, orgs, histories, findings);
   const drift = await expectNoDrift(databaseUrl).catch((error: Error) => error);
   if (drift instanceof Error) findings.add("the change log has a gap or differs from the rows", drift.message);

@@ -17,8 +17,6 @@ export interface Cluster {
   switchOver(): Promise<void>;
   /** Waits until all nodes run and follow one primary, with a synchronous standby if there is to be one. */
   untilWell(): Promise<void>;
-  /** Runs a statement on the primary. */
-  readonly query: (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 }
 
 interface Member {
@@ -96,7 +94,6 @@ export async function startCluster(workplace: Workplace, isSynchronous: boolean)
       if (!response.ok) throw new Error(`Patroni does not switch over: ${text}`);
     },
     untilWell: () => waitUntil("all nodes follow the primary", isWell, 120_000),
-    query: async (text, values) => askDatabase(urlOf(await primary()), text, values),
   };
 }
 

@@ -107,6 +107,13 @@ export function batchDelete(resource: Resource): MethodForm {
           comment: `Whether to skip ${things} that do not exist or are already deleted.`,
         }),
         ...writeFields(resource),
+        {
+          name: "etags",
+          type: "repeated string",
+          options: { "[buf.validate.field]": { repeated: { max_items: String(batchSizeOf(resource)) } } },
+          comment:
+            "The etags of what is deleted, in the order of `paths`, or empty. If set, the request fails with ABORTED unless each is current; one that is empty is not compared.",
+        },
       ],
     },
     response: deletedBy(resource),

@@ -2,8 +2,11 @@ import type { ResourceType, SingletonType } from "../paths/patterns.ts";
 
 /** The change of one resource. */
 export interface Change {
-  readonly type: ResourceType | SingletonType | "Token";
-  /** The id of the resource; of a singleton, that of its parent; of a token that was revoked, its `jti`. */
+  readonly type: ResourceType | SingletonType | "SupportAccess" | "Token";
+  /**
+   * The id of the resource; of a singleton, that of its parent; of a token that was revoked, its `jti`; of what was
+   * read with an approved request for support access, that of the request.
+   */
   readonly id: string;
   readonly path: string;
   /**

@@ -1,9 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ClientConfig } from "../client-settings.ts";
 import { isName } from "../paths/parse-path.ts";
-import type { ImportOptions } from "./import-organisation.ts";
+import type { ImportOptions, ImportTerminal } from "./import-organisation.ts";
 
-export function addImportCommand(program: Command, readConfig: () => ClientConfig): void {
+export function addImportCommand(
+  program: Command,
+  readConfig: () => ClientConfig,
+  terminal: ImportTerminal = process,
+): void {
   program
     .command("import")
     .description(
@@ -33,7 +37,7 @@ export function addImportCommand(program: Command, readConfig: () => ClientConfi
       const config = readConfig();
       // Loaded only here: a server that starts does not need it.
       const { importOrganisation } = await import("./import-organisation.ts");
-      await importOrganisation(file, options, config);
+      await importOrganisation(file, options, config, terminal);
     });
 }
 

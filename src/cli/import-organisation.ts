@@ -4,7 +4,7 @@ import { explainFailure, nameFailure } from "./calls/explain-import-failure.ts";
 import { ImportError } from "./import-error.ts";
 import type { OrganisationFile } from "./file/organisation-file.ts";
 import { type PreparedImport, prepareImport } from "./plan/prepare-import.ts";
-import { type Progress, createProgress } from "./report/progress.ts";
+import { type Progress, type ProgressStream, createProgress } from "./report/progress.ts";
 import { type Connection, readConnection } from "./calls/read-connection.ts";
 import { readOrganisationFile } from "./file/read-organisation-file.ts";
 import { isAsFileSays, reportImport } from "./report/report-import.ts";
@@ -24,6 +24,13 @@ export interface ImportOptions {
   readonly verbose?: boolean;
 }
 
+/** Where an import prints, and how it ends: a process. */
+export interface ImportTerminal {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: ProgressStream;
+  exitCode?: number | string | null | undefined;
+}
+
 /** The delays before four retries, which together take up to ten seconds. */
 const retryDelaysMs = [300, 900, 2_500, 6_000];
 
@@ -35,11 +42,16 @@ const interruptedExitCode = 130;
 /** The exit code of --strict if the organisation is not as the file says. */
 const differentExitCode = 2;
 
-export async function importOrganisation(file: string, options: ImportOptions, config: ClientConfig): Promise<void> {
+export async function importOrganisation(
+  file: string,
+  options: ImportOptions,
+  config: ClientConfig,
+  terminal: ImportTerminal,
+): Promise<void> {
   const startedAt = performance.now();
   const organisation = await readOrganisationFile(file, options);
   const connection = await readConnection(options, config);
-  const progress = createProgress(process.stderr);
+  const progress = createProgress(terminal.stderr);
   const stop = new AbortController();
   const interrupt = (): void => {
     if (stop.signal.aborted) process.exit(interruptedExitCode);
@@ -62,21 +74,21 @@ export async function importOrganisation(file: string, options: ImportOptions, c
     .finally(() => process.off("SIGINT", interrupt));
 
   if (result === undefined) {
-    process.stderr.write("Stopped; nothing was changed.\n");
-    process.exitCode = interruptedExitCode;
+    terminal.stderr.write("Stopped; nothing was changed.\n");
+    terminal.exitCode = interruptedExitCode;
     return;
   }
   const elapsedMs = performance.now() - startedAt;
   const { dryRun = false, verbose = false } = options;
   const { outcome, isRefused, prepared } = result;
   const reportOptions = { url: connection.url, dryRun, isRefused, verbose, elapsedMs };
-  process.stdout.write(reportImport(prepared, outcome, reportOptions));
+  terminal.stdout.write(reportImport(prepared, outcome, reportOptions));
   if (outcome.end === undefined) {
-    if (isRefused) process.exitCode = differentExitCode;
+    if (isRefused) terminal.exitCode = differentExitCode;
     return;
   }
-  process.stderr.write(`\n${explainEnd(outcome.end, connection)}\n`);
-  process.exitCode = outcome.end.reason === "stopped" ? interruptedExitCode : 1;
+  terminal.stderr.write(`\n${explainEnd(outcome.end, connection)}\n`);
+  terminal.exitCode = outcome.end.reason === "stopped" ? interruptedExitCode : 1;
 }
 
 interface Result {

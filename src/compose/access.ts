@@ -86,6 +86,7 @@ const shareOfPast = 0.125;
 
 export function composeAccess(settings: Settings, parts: Parts): Access {
   const { database, contract, timeSlices, logger } = parts;
+  const { systemOrgId } = parts.installation;
   const { collections, knownPermissions: permissions, rolesByName: predefinedRoles } = contract;
   const recentOrgs = createRecentOrgs();
   const heads = createOrgHeads(database, recentOrgs);
@@ -108,7 +109,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
     onError: (err) =>
       logger.warn({ err }, "failed to store what was used last on which day; trying again in the next run"),
   });
-  const evaluator = createAccessEvaluator({ database, collections, recordUse: uses.record });
+  const evaluator = createAccessEvaluator({ database, collections, recordUse: uses.record, systemOrgId });
   const viewCaller = createViewCaller(snapshots, database);
   const viewAuthor = createViewAuthor(snapshots, heads);
   const authorise = createAuthorise(viewCaller, evaluator);

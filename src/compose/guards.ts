@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
 import type { DatabaseReach } from "../database/reach.ts";
+import { createRecordSupportUse } from "../events/changes/record-support-use.ts";
 import type { AccessLog } from "../events/access-events/access-log.ts";
 import { methodsAway, stalenessOf } from "../iam/access-checks/staleness-of.ts";
 import { createTypePermissions } from "../resources/type-permissions.ts";
@@ -38,7 +39,7 @@ interface Parts {
   readonly scheduling: Pick<Scheduling, "bodySlots" | "countCall" | "timeSlices">;
   readonly access: Pick<Access, "authorise" | "confirmOf" | "heldOrgs">;
   readonly identity: Pick<Identity, "authenticate" | "authenticateInReach">;
-  readonly readsAndWrites: Pick<ReadsAndWrites, "readers">;
+  readonly readsAndWrites: Pick<ReadsAndWrites, "readers" | "writeQueue">;
   readonly accessLog: Pick<AccessLog, "note">;
   readonly logger: Logger;
 }
@@ -54,7 +55,8 @@ export function composeGuards(settings: Settings, parts: Parts): Guards {
   const authenticatorOf = (method: DescMethod): Authenticate =>
     methodsAway.has(method) ? identity.authenticateInReach : identity.authenticate;
   const { authorise, confirmOf } = access;
-  const call = createCallInterceptor(methods, authorise, confirmOf, typePermissions, timeSlices);
+  const recordSupportUse = createRecordSupportUse({ database, writeQueue: readsAndWrites.writeQueue });
+  const call = createCallInterceptor(methods, authorise, confirmOf, typePermissions, timeSlices, recordSupportUse);
   return {
     gate: traceGate(createRequestGate(methods, authenticatorOf, countCall, explain, timeSlices, noteRefusal)),
     body: createLimitBody(bodySlots, settings.maxBodyBytes, explain),

@@ -1,4 +1,4 @@
-import type { ColumnType } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { VersionColumns } from "./shared-columns.ts";
 
 /** @public */
@@ -8,8 +8,13 @@ export interface AccessRequests extends VersionColumns {
   id: string;
   /** The project on which a role is wanted; null for the org. */
   project_id: string | null;
-  /** The member that asks. */
-  member_id: string;
+  /** The member that asks; null for one of the platform. */
+  member_id: string | null;
+  /** The member of the platform that asks, and its org; null for one of the org. */
+  supporter_org_id: string | null;
+  supporter_id: string | null;
+  /** The name that it had when it asked. */
+  supporter_name: string | null;
   /** Either the name of a predefined role or the id of a role of the org is set. */
   predefined_role: string | null;
   role_id: string | null;
@@ -19,6 +24,11 @@ export interface AccessRequests extends VersionColumns {
   lapse_time: ColumnType<Date, Date, never>;
   /** As it was written: time, and what becomes of the role binding, make an EXPIRED or ENDED one of it. */
   state: "PENDING" | "APPROVED" | "DECLINED" | "CANCELLED" | "ENDED";
+  /** Who has approved first, where the org wants two approvals. */
+  approver_org_id: string | null;
+  approver_id: string | null;
+  approval_message: string | null;
+  approve_time: ColumnType<Date | null, null, string>;
   decider_org_id: string | null;
   decider_id: string | null;
   decision_message: string;
@@ -29,4 +39,18 @@ export interface AccessRequests extends VersionColumns {
   ender_org_id: string | null;
   ender_id: string | null;
   end_time: ColumnType<Date | null, null, string>;
+  /** Whether it has begun without a decision. */
+  break_glass: Generated<boolean>;
+}
+
+/** An org because of which members of the platform need an approval in its customer. Both may be purged. */
+interface GuardingOrgs {
+  customer_id: string;
+  org_id: string;
+  since: ColumnType<Date, Date | string, Date | string>;
+}
+
+export interface AccessRequestTables {
+  access_requests: AccessRequests;
+  guarding_orgs: GuardingOrgs;
 }

@@ -52,6 +52,11 @@ export interface ContactWarnings {
   attempts: number;
   attempt_time: Date;
   is_sent: boolean;
+  /** Whom and what it is about, where that was fixed before it is sent: null otherwise, and once it is. */
+  email: string | null;
+  contact_name: string | null;
+  subject_name: string | null;
+  end_time: Date | null;
   /** When the row is of no use any longer. */
   expire_time: ColumnType<Date, Date | string, never>;
 }

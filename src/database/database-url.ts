@@ -24,6 +24,8 @@ export interface DatabaseUrl {
   readonly password: string | undefined;
   readonly database: string | undefined;
   readonly ssl: TlsSettings | false;
+  /** How long it may take to connect, in milliseconds. */
+  readonly connectMs: number;
 }
 
 export interface TlsSettings extends Pick<ConnectionOptions, "rejectUnauthorized"> {
@@ -59,7 +61,12 @@ const parameters = [
   "sslmode",
   ...Object.keys(tlsFileParameters),
   "target_session_attrs",
+  "connect_timeout",
 ];
+
+/** In milliseconds. libpq waits without an end by default, and calls would wait for a host that is gone. */
+export const usualConnectMs = 5_000;
+const maxConnectSeconds = 60;
 
 /** @throws DatabaseUrlError */
 export function parseDatabaseUrl(text: string): DatabaseUrl {
@@ -77,6 +84,7 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
     password: given.get("password") ?? textOf(password),
     database: given.get("dbname") ?? textOf(path),
     ssl: readTls(given, hosts),
+    connectMs: readConnectMs(given.get("connect_timeout")),
   };
 }
 
@@ -103,6 +111,14 @@ function readParameters(query: string): ReadonlyMap<string, string> {
     );
   }
   return given;
+}
+
+function readConnectMs(seconds: string | undefined): number {
+  if (seconds === undefined) return usualConnectMs;
+  if (!/^[1-9]\d?$/.test(seconds) || Number(seconds) > maxConnectSeconds) {
+    throw new DatabaseUrlError(`has a connect_timeout that is not a number of seconds from 1 to ${maxConnectSeconds}`);
+  }
+  return Number(seconds) * 1_000;
 }
 
 function readHosts(texts: readonly string[], portList: string | undefined): DatabaseUrl["hosts"] {

@@ -112,7 +112,7 @@ export const settingsByKey = [`join_collapse_limit=${tablesToOrder}`];
 /** An idle connection is probed after this time, and then each second, ten times. */
 const keptAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
-export const ofOneConnection = { application_name: "tenantry", connectionTimeoutMillis: 5_000, ...keptAlive };
+export const ofOneConnection = { application_name: "tenantry", ...keptAlive };
 
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
@@ -142,7 +142,6 @@ function createPool({ address, max, isPooled, onError, pipeline = false, more = 
     pipeline,
     application_name: "tenantry",
     types: columnTypes,
-    connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     ...keptAlive,
     // A pooler does not pass them on, or refuses a connection that asks for them.
@@ -253,7 +252,15 @@ async function againIfStale<Result>(run: () => Promise<Result>): Promise<Result>
  */
 export function openForMigration(connection: ConnectionSettings): Kysely<Schema> {
   const { config, Client, hosts } = addressOf(connection);
-  const pool = new pg.Pool({ ...config, Client, max: 3, ...keptAlive, application_name: "tenantry migrate" });
+  const pool = new pg.Pool({
+    ...config,
+    Client,
+    max: 3,
+    // No call waits for an answer meanwhile.
+    connectionTimeoutMillis: 0,
+    ...keptAlive,
+    application_name: "tenantry migrate",
+  });
   // A connection that breaks fails its statement. Without listeners, the events would also end the process.
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   const onPrimary = { connect: () => onFirstPrimary(hosts, () => pool.connect()), end: () => pool.end() };

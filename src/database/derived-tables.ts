@@ -13,7 +13,7 @@ export interface ResourceCounts {
 /** The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows. */
 export interface ResourceLabels {
   customer_id: string;
-  /** The nil UUID for customers and orgs, which are in no org: only servers of the version before look for it. */
+  /** The nil UUID for customers and orgs, which are in no org: a column of a primary key is not null. */
   org_id: string;
   /** The id of the direct parent; the nil UUID for customers and orgs. */
   parent_id: string;

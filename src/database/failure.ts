@@ -33,8 +33,9 @@ const systemCalls = new Set(["connect", "read", "write", "getaddrinfo"]);
 /** What waited too long for a connection of the pool: the server is busy, or too few are allowed. */
 const waitedInPool = "timeout exceeded when trying to connect";
 
-/** Errors of pg without a code, when a connection breaks or cannot be opened. */
+/** Errors of pg and of TLS that name no system call, when a connection breaks or cannot be opened. */
 const passingMessages = [
+  "Client network socket disconnected before secure TLS connection was established",
   "Connection terminated",
   waitedInPool,
   "timeout expired",

@@ -2,7 +2,7 @@
 // costs no statement; whether it is the latest primary, it is asked (`timelines.ts`). Names are resolved for each connection. Which host was
 // the primary last is shared by all pools.
 import pg from "pg";
-import { type Host, parseDatabaseUrl } from "./database-url.ts";
+import { type Host, parseDatabaseUrl, usualConnectMs } from "./database-url.ts";
 import { FormerPrimaryError, type Timelines } from "./timelines.ts";
 import { type ReadTls, explainCertificates, openTlsFiles } from "./tls-files.ts";
 
@@ -47,23 +47,23 @@ interface AddressOptions {
 
 export function addressOf(connection: ConnectionSettings, options: AddressOptions = {}): DatabaseAddress {
   if (!("connectionString" in connection)) {
-    const { host, port, ...config } = connection;
+    const { host, port, ...login } = connection;
+    const config = { ...login, connectionTimeoutMillis: usualConnectMs };
     const readTls = (): false => false;
-    return { config, readTls, ...createClientClass([{ host, port }], readTls, options), hosts: 1 };
+    return { config, readTls, ...createClientClass([{ host, port }], readTls, usualConnectMs, options), hosts: 1 };
   }
-  const { hosts, ssl, ...config } = parseDatabaseUrl(connection.connectionString);
+  const { hosts, ssl, connectMs, ...login } = parseDatabaseUrl(connection.connectionString);
+  const config = { ...login, connectionTimeoutMillis: connectMs };
   const readTls = openTlsFiles(ssl, options.onError ?? (() => {}));
-  return { config, readTls, ...createClientClass(hosts, readTls, options), hosts: hosts.length };
+  return { config, readTls, ...createClientClass(hosts, readTls, connectMs, options), hosts: hosts.length };
 }
 
 type OnConnected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
-/** How long a server may take that has accepted the login, to say whether it is the primary. */
-const answerMs = 5_000;
-
 function createClientClass(
   hosts: readonly [Host, ...Host[]],
   readTls: ReadTls,
+  connectMs: number,
   { acceptsStandby = false, timelines }: AddressOptions,
 ): Pick<DatabaseAddress, "Client" | "others"> {
   let current = 0;
@@ -124,12 +124,17 @@ function createClientClass(
           `the database server ${this.#where()} is a standby, which may lag behind: DATABASE_URL must lead to the primary, or name all hosts, as in postgres://user@first,second/database`,
         );
       }
-      if (timelines === undefined) return;
-      const timer = setTimeout(() => this.connection.stream.destroy(new Error("timeout expired")), answerMs);
-      await timelines.check(this, this.#where()).finally(() => clearTimeout(timer));
+      // A server that has accepted the login may take as long once more to say whether it is the latest primary.
+      if (timelines !== undefined) await answerWithin(connectMs, this, () => timelines.check(this, this.#where()));
     }
   }
   return { Client: PrimaryClient, others };
+}
+
+/** Runs what asks a server, whose connection is closed if it does not answer in time. */
+async function answerWithin(ms: number, { connection }: pg.Client, ask: () => Promise<void>): Promise<void> {
+  const timer = setTimeout(() => connection.stream.destroy(new Error("timeout expired")), ms);
+  await ask().finally(() => clearTimeout(timer));
 }
 
 /** Runs a function that opens a connection, again for as many hosts as there are. */

@@ -28,7 +28,7 @@ create table access_requests (
   org_id uuid not null,
   id uuid not null,
   project_id uuid,
-  member_id uuid not null,
+  member_id uuid,
   predefined_role text,
   role_id uuid,
   reason text not null,
@@ -46,17 +46,27 @@ create table access_requests (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  supporter_org_id uuid,
+  supporter_id uuid,
+  supporter_name text,
+  approver_org_id uuid,
+  approver_id uuid,
+  approval_message text,
+  approve_time timestamp(3) with time zone,
+  break_glass boolean not null default false,
   constraint access_requests_pkey PRIMARY KEY (org_id, id, customer_id),
   constraint access_requests_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'DECLINED'::text, 'CANCELLED'::text, 'ENDED'::text]))),
   constraint access_requests_customer_id_org_id_fkey FOREIGN KEY (customer_id, org_id) REFERENCES orgs(customer_id, id),
   constraint access_requests_customer_id_org_id_member_id_fkey FOREIGN KEY (customer_id, org_id, member_id) REFERENCES members(customer_id, org_id, id),
   constraint access_requests_customer_id_org_id_project_id_fkey FOREIGN KEY (customer_id, org_id, project_id) REFERENCES projects(customer_id, org_id, id)
 );
+CREATE INDEX access_requests_break_glass ON access_requests USING btree (org_id, create_time) WHERE break_glass;
 CREATE INDEX access_requests_by_create_time ON access_requests USING btree (org_id, create_time, id);
 CREATE INDEX access_requests_by_update_time ON access_requests USING btree (org_id, update_time, id);
 CREATE INDEX access_requests_id ON access_requests USING hash (id);
 CREATE INDEX access_requests_member ON access_requests USING btree (org_id, member_id, create_time);
 CREATE INDEX access_requests_project ON access_requests USING btree (org_id, project_id);
+CREATE INDEX access_requests_supporter ON access_requests USING btree (org_id, supporter_id, create_time) WHERE (supporter_id IS NOT NULL);
 
 create table access_uses (
   customer_id uuid not null,
@@ -244,9 +254,14 @@ create table contact_warnings (
   attempt_time timestamp(3) with time zone not null,
   is_sent boolean not null,
   expire_time timestamp(3) with time zone not null,
+  email text,
+  contact_name text,
+  subject_name text,
+  end_time timestamp(3) with time zone,
   constraint contact_warnings_pkey PRIMARY KEY (org_id, contact_id, kind, subject_id, occasion, customer_id)
 );
 CREATE INDEX contact_warnings_by_expire_time ON contact_warnings USING btree (expire_time);
+CREATE INDEX contact_warnings_fixed ON contact_warnings USING btree (org_id) WHERE (email IS NOT NULL);
 
 create table contacts (
   customer_id uuid not null,
@@ -435,6 +450,13 @@ CREATE INDEX groups_by_update_time ON groups USING btree (org_id, update_time, i
 CREATE INDEX groups_id ON groups USING hash (id);
 CREATE UNIQUE INDEX groups_name_key ON groups USING btree (org_id, name, customer_id);
 
+create table guarding_orgs (
+  customer_id uuid not null,
+  org_id uuid not null,
+  since timestamp with time zone not null,
+  constraint guarding_orgs_pkey PRIMARY KEY (customer_id, org_id)
+);
+
 create table identities (
   org_id uuid not null,
   member_id uuid not null,
@@ -499,7 +521,6 @@ create table installation (
   operator_id uuid not null,
   page_token_key bytea not null,
   issuer text,
-  customer_logs boolean not null default false,
   command_line_client_id uuid,
   constraint installation_pkey PRIMARY KEY (singleton),
   constraint installation_singleton_check CHECK (singleton),
@@ -660,6 +681,9 @@ create table orgs (
   chain_hash bytea,
   legal_name text,
   billing_reference text,
+  support_access_required_time timestamp with time zone,
+  support_access_change_time timestamp with time zone,
+  access_request_approvals smallint,
   constraint orgs_pkey PRIMARY KEY (id),
   constraint orgs_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint orgs_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))),

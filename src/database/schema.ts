@@ -5,7 +5,7 @@ import type {
   ResourceLabels,
   ResourceReferences,
 } from "./derived-tables.ts";
-import type { AccessRequests } from "./access-request-table.ts";
+import type { AccessRequestTables } from "./access-request-table.ts";
 import type { AccessUseTables } from "./access-use-tables.ts";
 import type { ContactTables } from "./contact-tables.ts";
 import type { AccessEvents, Changes } from "./log-tables.ts";
@@ -58,6 +58,12 @@ export interface Orgs extends NamedColumns, DeletableColumns, InvoiceColumns {
   api_key_max_seconds: string | null;
   /** Whether API keys that are created in the org must have scopes. */
   api_key_scopes_required: boolean | null;
+  /** How many members have to approve a request for access; null as when it was never set. */
+  access_request_approvals: number | null;
+  /** Since when the org requires that it approves what members of the platform do in the orgs of its customer; null if it does not. */
+  support_access_required_time: ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+  /** When the org last began or ended to require it. What it has approved before does not count. */
+  support_access_change_time: ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 }
 
 export interface Projects extends NamedColumns, DeletableColumns {
@@ -358,8 +364,8 @@ export interface Schema
     ScimTables,
     ContactTables,
     AccessUseTables,
+    AccessRequestTables,
     InstallationTables {
-  access_requests: AccessRequests;
   customers: Customers;
   orgs: Orgs;
   projects: Projects;

@@ -13,7 +13,7 @@ export interface Order {
   readonly isNullable: boolean;
 }
 
-/** Returns the condition that a field is a text, where that is found sooner than by comparing its value. */
+/** Returns the condition that a field is a text that is not empty, where that is found sooner than by comparing its value. */
 export type TextEquals = (text: string) => RawBuilder<SqlBool>;
 
 export interface TextField {
@@ -33,14 +33,14 @@ export type FilterField =
 
 export type FilterFields = Readonly<Record<string, FilterField>>;
 
-/** Declares a string. Bare words are searched in fields that are `searched`. */
+/** Declares a string. Bare words are searched in fields that are `searched`. In a `nullable` column, null is the empty text. */
 export function text(
   column: Column,
-  options: { searched?: boolean; orderable?: boolean; equals?: TextEquals } = {},
+  options: { searched?: boolean; orderable?: boolean; nullable?: boolean; equals?: TextEquals } = {},
 ): FilterField {
   return {
     kind: "text",
-    value: sql.ref(column),
+    value: options.nullable ? sql`coalesce(${sql.ref(column)}, '')` : sql.ref(column),
     isSearched: options.searched ?? false,
     ...(options.orderable && { order: { column, isText: true, isNullable: false } }),
     ...(options.equals && { equals: options.equals }),

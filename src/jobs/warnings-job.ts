@@ -34,7 +34,8 @@ export function createWarningsJob(options: WarningsJobOptions): Repetition<numbe
     const taken = await takeDueWarnings(database.writes, parent);
     const kind = isLogOfCustomer(parent) ? "customer" : "org";
     let sent = 0;
-    for (const warnings of Map.groupBy(taken, (each) => each.contact_id).values()) {
+    // A contact may have another address than when something was to be told it.
+    for (const warnings of Map.groupBy(taken, (each) => `${each.contact_id} ${each.email}`).values()) {
       const [first] = warnings;
       if (first === undefined || signal.aborted) break;
       const { email: to, contact_name: contactName } = first;

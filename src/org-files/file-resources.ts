@@ -164,15 +164,17 @@ export const nameFieldOf = (type: EntryType): string => nameFields[type] ?? "nam
 
 /**
  * Fields that callers set and a file does not have: versions, the Customer, in whose account the org is, what invoices name, which a file
- * from before it would empty, the end of an invitation,
+ * from before it would empty, whether members of the platform need an approval, which nobody unsets unsaid, the end of an invitation,
  * which is over when the member has accepted it, and what is done at first sign-ins, which counts by the access of who has set it: who applies a
- * file, or leads an org back, would not know to be that.
+ * file, or leads an org back, would not know to be that. How many approve requests for access is decided by owners alone.
  */
 const notInFiles: ReadonlySet<string> = new Set([
   "etag",
   "customer_path",
+  "support_access_required",
   "legal_name",
   "billing_reference",
+  "access_request_approvals",
   "invitation_expire_time",
   "on_first_sign_in",
   "first_sign_in_condition",

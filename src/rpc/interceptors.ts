@@ -13,6 +13,8 @@ import { decideInTime } from "./authorisation/authorise-past.ts";
 import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import { unlimited } from "../access/evaluation/visibility.ts";
+import type { SupportRead } from "../access/evaluation/support-access.ts";
+import type { RecordSupportUse } from "../events/changes/record-support-use.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
 import { joinedOf } from "../standard-methods/write/joined-write.ts";
 import { startValidation, validateMessage } from "../validation/validate-message.ts";
@@ -22,6 +24,7 @@ import { callerWithBody } from "./request-gate.ts";
 import type { MethodRules } from "./method-rules.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { NoteRefusal } from "./note-refusal.ts";
+import { orgsOfSubjects } from "./authorisation/orgs-of-subjects.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { runSteps } from "../scheduling/steps.ts";
 import type { CallSlices } from "../scheduling/call-slices.ts";
@@ -49,6 +52,7 @@ export function createCallInterceptor(
   confirmOf: ConfirmOf,
   typePermissions: TypePermissions,
   timeSlices: TimeSlices,
+  recordSupportUse: RecordSupportUse,
 ): Interceptor {
   return onOneMessage((next) => async (request) => {
     const rules = table.get(request.method);
@@ -59,15 +63,17 @@ export function createCallInterceptor(
     }
     const caller = await callerWithBody(request.contextValues);
     const message = request.message as unknown as RequestFields;
-    const { permission, typedPermission, createPermission, listVisibility, target, itemPatterns, anyPath } = rules;
+    const { permission, typedPermission, listVisibility, target, itemPatterns, anyPath } = rules;
     const slices = slicesFor(timeSlices, caller, rules, request);
     const decisions: Decision[] = [];
+    const supported: (SupportRead | undefined)[] = [];
     const requiresAny = (permission ?? typedPermission) !== undefined;
     const ofItems =
       itemPatterns !== undefined && requiresAny ? await authorise.authoriserOf(caller, slices) : undefined;
     const decide = async (requirement: Requirement, path: AnyPath): Promise<Authorised> => {
       const decided = await (ofItems?.decide(requirement, path) ?? authorise(caller, requirement, path, slices));
       decisions.push({ requirement, path: decided.target });
+      supported.push(decided.support);
       return decided;
     };
     const decideItems = async (permissionsOf: PermissionsOfItem, parent: ResolvedTarget): Promise<void> => {
@@ -84,7 +90,7 @@ export function createCallInterceptor(
       const steps = readAnyPaths(anyPath, message);
       // The steps of one path take less time than a promise.
       const paths = anyPath.listName === undefined ? runSteps(steps) : await slices.run(steps);
-      await authorise.all(caller, permission, paths, slices);
+      supported.push(...(await authorise.all(caller, permission, { paths, orgs: orgsOfSubjects(message) }, slices)));
     } else if (permission !== undefined) {
       const path = readTarget(target, message);
       if (isOverParents(path, message)) {
@@ -102,18 +108,29 @@ export function createCallInterceptor(
     } else if (target !== undefined) {
       authorised = { ...untargeted, target: { ...onPlatform, ...readTarget(target, message) } };
     }
-    if (createPermission !== undefined && message["allowMissing"] === true) {
-      // A caller who may only update must not create. Whether the resource exists is known only later, in the handler, so the
-      // permission to create is required here.
-      await decide({ permission: createPermission, listVisibility: "never" }, parentOf(authorised.target));
-    }
+    await requireMayCreate(decide, rules, authorised.target, message);
     const validation = startValidation(request.method.input, request.message);
     if (validation !== undefined) await slices.run(validation);
     const confirm = confirmOf(caller, decisions, joinedOf(request.contextValues) !== undefined);
     const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin, slices });
+    await recordSupportUse(request, [...supported, authorised.support]);
     return next(request);
   });
+}
+
+/**
+ * A caller who may only update must not create. Whether the resource exists is known only later, in the handler, so the permission to create is
+ * required before.
+ */
+async function requireMayCreate(
+  decide: (requirement: Requirement, path: AnyPath) => Promise<Authorised>,
+  { createPermission }: MethodRules,
+  target: ResolvedTarget,
+  message: RequestFields,
+): Promise<void> {
+  if (createPermission === undefined || message["allowMissing"] !== true) return;
+  await decide({ permission: createPermission, listVisibility: "never" }, parentOf(target));
 }
 
 /** Returns the slices of a call. One that joins the write of another has the locks of that. */

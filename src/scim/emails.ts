@@ -11,12 +11,15 @@ const [maxAddress, maxType] = [320, 64];
 
 const parts = ["value", "type", "primary"];
 
-/** @throws ServiceError FIELD_INVALID with `invalidValue` */
-export function readEmails(given: unknown): readonly UserEmail[] {
+/**
+ * @param isChanged whether the request is about the one at an index: of those, one is the primary one before any other.
+ * @throws ServiceError FIELD_INVALID with `invalidValue`
+ */
+export function readEmails(given: unknown, isChanged = (_index: number): boolean => true): readonly UserEmail[] {
   if (given === undefined || given === null) return [];
   const all = Array.isArray(given) ? (given as readonly unknown[]) : [given];
   if (all.length > maxEmails) throw scimFault("tooMany", `emails must have at most ${maxEmails} values`);
-  return withOnePrimary(all.map(readEmail));
+  return withOnePrimary(all.map(readEmail), isChanged);
 }
 
 function readEmail(given: unknown): UserEmail {
@@ -29,11 +32,12 @@ function readEmail(given: unknown): UserEmail {
   return { value, ...(type !== undefined && { type }), ...(primary !== undefined && { primary }) };
 }
 
-/** Returns them with the last primary one as the only one. */
-function withOnePrimary(emails: readonly UserEmail[]): readonly UserEmail[] {
-  const last = emails.findLastIndex(({ primary }) => primary === true);
+/** Returns them with the last primary one of the changed ones, or else of all, as the only one (RFC 7644, 3.5.2). */
+function withOnePrimary(emails: readonly UserEmail[], isChanged: (index: number) => boolean): readonly UserEmail[] {
+  const ofChanged = emails.findLastIndex(({ primary }, index) => primary === true && isChanged(index));
+  const only = ofChanged === -1 ? emails.findLastIndex(({ primary }) => primary === true) : ofChanged;
   return emails.map((email, index) =>
-    email.primary === true && index !== last ? { ...email, primary: false } : email,
+    email.primary === true && index !== only ? { ...email, primary: false } : email,
   );
 }
 
@@ -64,7 +68,14 @@ export function changeEmails(before: readonly UserEmail[], operation: Operation)
   const given = readEmails(value);
   if (verb === "add") {
     const isNew = (email: UserEmail): boolean => !before.some((each) => isSame(each, email));
-    return readEmails([...before, ...given.filter(isNew)]);
+    const all = before.map((each) => {
+      const primary = given.findLast((email) => isSame(each, email))?.primary;
+      return primary === undefined ? each : { ...each, primary };
+    });
+    return readEmails([...all, ...given.filter(isNew)], (index) => {
+      const each = all[index];
+      return each === undefined || given.some((email) => isSame(each, email));
+    });
   }
   // Some directories name those to remove in the value.
   return value === undefined || value === null
@@ -91,8 +102,10 @@ function changeSome(
   const whole = part === undefined ? value : { [part]: value };
   if (!isObject(whole)) throw scimFault("invalidValue", "emails[...] must be an object");
   const given = Object.fromEntries(Object.entries(whole).map(([key, each]) => [key.toLowerCase(), each]));
-  if (before.some(isChosen)) {
-    return readEmails(before.map((email) => (isChosen(email) ? { ...email, ...given } : email)));
+  const chosen = before.map(isChosen);
+  if (chosen.includes(true)) {
+    const all = before.map((email, index) => (chosen[index] === true ? { ...email, ...given } : email));
+    return readEmails(all, (index) => chosen[index] === true);
   }
   // Directories expect that it is created: emails[type eq "work"].value of somebody who has none.
   const created = Object.fromEntries(where.map((comparison) => [comparison.path.name, comparison.value]));

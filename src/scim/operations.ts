@@ -34,6 +34,9 @@ function readOperation(given: unknown, core: string, operations: Operation[]): v
   const verb = readVerb(attributeOf(given, "op"));
   const path = attributeOf(given, "path");
   const value = attributeOf(given, "value");
+  if (verb === "replace" && value === undefined) {
+    throw scimFault("invalidValue", "an operation that replaces must have a value; null removes what is there");
+  }
   if (path !== undefined && path !== null && path !== "") {
     if (typeof path !== "string") throw scimFault("invalidPath", "a path must be a text");
     push(operations, { verb, path: inCore(parsePath(path), core), value });

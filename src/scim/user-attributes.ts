@@ -106,11 +106,17 @@ function changeName(before: NameParts | undefined, { verb, path, value }: Operat
   if (part === undefined) {
     if (verb === "remove" || value === null) return undefined;
     if (!isObject(value)) throw scimFault("invalidValue", "name must be an object");
-    return readName({ ...before, ...value });
+    return readName({ ...before, ...Object.fromEntries(Object.entries(value).map(namedPart)) });
   }
   if (partsNotKept.has(part)) return before;
   if (!isNamePart(part)) return unknownAttribute(path, ["formatted", "givenName", "familyName"]);
   return readName({ ...before, [nameParts[part]]: verb === "remove" ? undefined : value });
+}
+
+/** Returns a part of a name as it is kept, whatever the case of its key. */
+function namedPart([key, value]: readonly [string, unknown]): readonly [string, unknown] {
+  const part = key.toLowerCase();
+  return [isNamePart(part) ? nameParts[part] : part, value];
 }
 
 const isNamePart = (part: string): part is keyof typeof nameParts => Object.hasOwn(nameParts, part);

@@ -26,6 +26,7 @@ interface WriteFields {
 interface StandardRequest extends Message, ListRequest, WriteFields {
   readonly parentPath?: string;
   readonly paths: readonly string[];
+  readonly etags: readonly string[];
   readonly requests: readonly StandardRequest[];
   readonly updateMask?: FieldMask;
   readonly etag: string;

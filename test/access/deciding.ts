@@ -69,7 +69,12 @@ export function decidingIn(orgs: () => TwoOrgs) {
       predefinedRoles: roles,
       compileCondition: compileWithinBudget,
     });
-    const evaluator = createAccessEvaluator({ database: orgs().database, ...names, recordUse: () => {} });
+    const evaluator = createAccessEvaluator({
+      database: orgs().database,
+      ...names,
+      recordUse: () => {},
+      systemOrgId: "",
+    });
     const authorise = createAuthorise(createViewCaller(snapshots, orgs().database), evaluator);
     return { heads, authorise, authorHolds: createAuthorHolds(createViewAuthor(snapshots, heads), evaluator) };
   }

@@ -88,6 +88,7 @@ const plainFields = new Set([
   "legal_name",
   "billing_reference",
   "etag",
+  "etags",
   "evaluations_semantic",
   // Refer to kinds, which every caller may read.
   "kind",

@@ -61,6 +61,13 @@ describe("a name or label that conditions read is changed by who holds what they
     await rename("Project", place.web, webScope());
   });
 
+  test("of a member: what it holds without a condition does not count", async () => {
+    await bindBob("");
+    await rename("Member", place.bob, orgScope());
+    await bindBob('subject.path == "/orgs/x/members/bob"');
+    await expect(rename("Member", place.bob, orgScope())).rejects.toMatchObject(nameRule);
+  });
+
   test("on a customer or service: bindings there count", async () => {
     const scopes = [
       { kind: "customer", id: place.customerId },

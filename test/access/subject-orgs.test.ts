@@ -29,7 +29,7 @@ test("while the database answers, no org is older than a minute, whatever the ca
     predefinedRoles: roles,
     compileCondition: compileWithinBudget,
   });
-  const evaluator = createAccessEvaluator({ database, ...names, recordUse: () => {} });
+  const evaluator = createAccessEvaluator({ database, ...names, recordUse: () => {}, systemOrgId: "" });
   const heads = createOrgHeads(database, createRecentOrgs());
   const held = createHeldOrgs(snapshots, 0);
   let nowMs = 0;

@@ -204,6 +204,20 @@ test("the operator is not deleted in a batch", async () => {
   expect((await api.members.getMember({ path: `orgs/system/members/@${id}` })).deleteTime).toBeUndefined();
 });
 
+test("what somebody has changed since it was read is not deleted in a batch with its etag", async () => {
+  const { path: parentPath } = await createOrg();
+  const requests = uniqueNames(2).map((name) => ({ member: { name } }));
+  const { members } = await api.members.batchCreateMembers({ parentPath, requests });
+  const [paths, etags] = [members.map(({ path }) => path), members.map(({ etag }) => etag)];
+  await other.members.updateMember({ path: paths[1] ?? "", member: { displayName: "Kept" } });
+  const failure = await failureOf(api.members.batchDeleteMembers({ parentPath, paths, etags }));
+  expect(failure).toMatchObject({ reason: "ETAG_STALE", metadata: { index: "1", resource: paths[1] } });
+  expect(failure.message).toContain("has changed since this etag was read");
+  const left = await api.members.listMembers({ parentPath });
+  expect(left.members.map(({ name }) => name)).toEqual(expect.arrayContaining(members.map(({ name }) => name)));
+  await api.members.batchDeleteMembers({ parentPath, paths });
+});
+
 describe("orgs", () => {
   const createPair = async () => {
     const one = await createOrg();

@@ -160,6 +160,26 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(before);
       });
 
+      test("refuses an etag that is not current, names the item, and deletes nothing; etags are one for each path, or none", async () => {
+        const items = await make(3);
+        const paths = pathsOf(items);
+        const [one = "", two = "", three = ""] = items.map(({ etag }) => etag);
+        const before = await sql.summarise();
+        expect(await failureOf(batch.delete(paths, { etags: [one, "0", ""] }))).toMatchObject({
+          code: "Aborted",
+          reason: "ETAG_STALE",
+          metadata: { index: "1", resource: paths[1] },
+        });
+        for (const etags of [[one], [one, two, three, ""]]) {
+          const failure = await failureOf(batch.delete(paths, { etags }));
+          expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["etags"] });
+          expect(failure.message).toContain("an item for each of the 3 paths");
+        }
+        expect(await sql.summarise()).toEqual(before);
+        await batch.delete(paths, { etags: [one, "", three] });
+        for (const path of paths) expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
+      });
+
       test("accepts no wildcard", async () => {
         const path = place.pathOf("-");
         expect(await failureOf(batch.delete([path]))).toMatchObject({ code: "InvalidArgument", fields: ["paths[0]"] });

@@ -30,6 +30,7 @@ const furtherFields: Readonly<Partial<Record<ResourceType, object>>> = {
     apiKeyPolicy: { maxLifetime: { seconds: 7_200n, nanos: 0 }, scopesRequired: true },
     legalName: "Other Ltd",
     billingReference: "PO-4711",
+    accessRequestApprovals: 2,
   },
   Client: { redirectUris: ["https://app.example.com/signed-in"], scopes: ["iam.orgs.get"] },
   Customer: { legalName: "Other Ltd", billingReference: "PO-4711" },
@@ -72,6 +73,8 @@ const elsewhere: Readonly<Partial<Record<ResourceType, readonly string[]>>> = {
   Member: ["invitation_expire_time"],
   IdentityProvider: ["client_secret", "first_sign_in_group_paths"],
   EventStream: ["push_authorization"],
+  // test/iam/access-requests/support-access.test.ts
+  Org: ["support_access_required"],
   // test/scim/sources.test.ts
   ScimSource: ["member_path", "identity_provider_path"],
   Service: ["counted_kinds"],

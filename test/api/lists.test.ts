@@ -122,6 +122,31 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
   });
 });
 
+test("a member without an address has an empty one in filters, as in what is read of it", async () => {
+  const { orgs, members } = createApi("gRPC", server.url, server.operatorKey);
+  const { path } = await orgs.createOrg({ org: { name: uniqueName("org") } });
+  for (const [name, email] of [
+    ["alice", "Alice@example.com"],
+    ["bob", ""],
+  ] as const)
+    await members.createMember({ parentPath: path, member: { name, email } });
+  const found = async (filter: string) =>
+    (await members.listMembers({ parentPath: path, filter })).members.map(({ name }) => name);
+  const both = ["alice", "bob"];
+  for (const [filter, expected] of [
+    ['email = ""', ["bob"]],
+    ['email != ""', ["alice"]],
+    ['email = "alice@EXAMPLE.com"', ["alice"]],
+    ['email != "alice@example.com"', ["bob"]],
+    ['email != "x@example.com"', both],
+    ['email < "B"', both],
+    ['email = "*"', both],
+    ["email:*", ["alice"]],
+    ['NOT email = ""', ["alice"]],
+  ] as const)
+    expect([filter, await found(filter)]).toEqual([filter, expected]);
+});
+
 test("a list that is paged during writes has each row once that exists throughout", async () => {
   const api = createApi("gRPC", server.url, server.operatorKey);
   await fc.assert(

@@ -1,16 +1,11 @@
 // The buttons of the account pages in a real browser, which reports what fails.
 import type { Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
 import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
-import type { Api } from "../support/api.ts";
-import {
-  type TokenMember,
-  createTokenMember,
-  exchangeKey,
-  startTokenServers,
-  statusWith,
-} from "../support/token-servers.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { type TestServer, issuer, startTestServer } from "../support/test-server.ts";
+import { type TokenMember, createTokenMember, exchangeKey, statusWith } from "../support/token-servers.ts";
 import { openBrowser } from "./chromium.ts";
 
 interface Place {
@@ -24,10 +19,13 @@ interface Place {
   signIn(org: { readonly id: string }, member: { readonly id: string }): Promise<void>;
 }
 
-async function openPlace(): Promise<Place> {
-  const place = await startTokenServers();
-  onTestFinished(() => place.close());
-  const [{ url, databaseUrl: connectionString, operatorKey }] = place.servers;
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ issuer });
+});
+afterAll(() => server.close());
+
+async function openPlace({ url, databaseUrl: connectionString, operatorKey } = server): Promise<Place> {
   const onConnectionError = (): void => {};
   const options = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError };
   const database = openDatabase({ connection: { connectionString }, ...options });
@@ -40,7 +38,7 @@ async function openPlace(): Promise<Place> {
   page.on("pageerror", (error) => problems.push(error.message));
   return {
     url,
-    api: place.api,
+    api: createApi("gRPC", url, operatorKey),
     operatorKey,
     page,
     problems,
@@ -64,7 +62,7 @@ async function openKeys({ page }: Place): Promise<void> {
 const timesIn = (page: Page, list: string): Promise<string[]> => page.locator(`${list} time`).allTextContents();
 
 async function newOwner({ api }: Place): Promise<{ org: { path: string; id: string }; member: TokenMember }> {
-  const org = await api.orgs.createOrg({ org: { name: "acme" } });
+  const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   return { org, member: await createTokenMember(api, org.path, "owner") };
 }
 
@@ -114,7 +112,9 @@ test("the end of the session of this browser leads to the sign-in, and back afte
 });
 
 test("the first key of the operator is deleted only after the page has said what it is", async () => {
-  const place = await openPlace();
+  const own = await startTestServer({ issuer });
+  onTestFinished(() => own.close());
+  const place = await openPlace(own);
   const { page, url, operatorKey, problems } = place;
   const me = await fetch(`${url}/iam/v1alpha/me`, { headers: { authorization: `Bearer ${operatorKey}` } });
   const { org, member } = (await me.json()) as { org: { id: string }; member: { id: string; path: string } };

@@ -20,7 +20,7 @@ let place: ConsolePlace;
 let window: ConsolePage;
 beforeAll(async () => {
   place = await openConsolePlace({ webhookNetworks });
-  window = await place.signIn(wile);
+  window = await place.signIn(wile, { staysOpen: true });
 });
 afterAll(() => place.close());
 

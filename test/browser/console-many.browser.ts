@@ -23,7 +23,7 @@ let place: ConsolePlace;
 let window: ConsolePage;
 beforeAll(async () => {
   place = await openConsolePlace();
-  window = await place.signIn(wile);
+  window = await place.signIn(wile, { staysOpen: true });
 });
 afterAll(() => place.close());
 

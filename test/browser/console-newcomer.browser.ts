@@ -60,7 +60,7 @@ test("a newcomer gets from the link of the first start to who may deploy until F
   await follow("Create a project");
   await write("Name", "web-shop");
   await press("Create");
-  await page.getByRole("link", { name: "web-shop" }).waitFor();
+  await page.getByRole("table", { name: "Projects" }).getByRole("link", { name: "web-shop" }).waitFor();
 
   await follow("Overview");
   await follow(/^Create a role of your own/);

@@ -13,7 +13,7 @@ let place: ConsolePlace;
 let window: ConsolePage;
 beforeAll(async () => {
   place = await openConsolePlace();
-  window = await place.signIn(wile);
+  window = await place.signIn(wile, { staysOpen: true });
 });
 afterAll(() => place.close());
 
@@ -332,4 +332,67 @@ test("access is asked for where something is refused, granted by somebody who ca
   await ending.getByRole("button", { name: "End access" }).click();
   await row.getByText("Ended", { exact: true }).waitFor();
   expect(problems).toEqual([]);
+});
+
+test("two people approve what one asks for, and what began without a decision comes first and is ended", async () => {
+  const { api, signIn } = place;
+  const org = await api.orgs.createOrg({ org: { name: "four-eyes" } });
+  const parentPath = org.path;
+  const emergency = { name: "emergency", permissions: ["iam.accessRequests.breakGlass"] };
+  const { path: rolePath } = await api.roles.createRole({ parentPath, role: emergency });
+  const memberWith = async (name: string, role: string): Promise<string> => {
+    const { path } = await api.members.createMember({ parentPath, member: { name } });
+    await api.roleBindings.createRoleBinding({ parentPath, roleBinding: { name, rolePath: role, subjectPath: path } });
+    return path;
+  };
+  const paths = [
+    await memberWith("erin", rolePath),
+    await memberWith("olaf", "/roles/owner"),
+    await memberWith("olga", "/roles/owner"),
+  ];
+  const [erin, olaf, olga] = await Promise.all(paths.map((path) => signIn(path)));
+  if (erin === undefined || olaf === undefined || olga === undefined) throw new Error("nobody has signed in");
+  const screen = `${parentPath}/accessRequests`;
+  const ask = async (why: string, begins: boolean) => {
+    await erin.open(screen);
+    await erin.page.goto(`${place.url}/console${screen}?create=true&role=/roles/viewer&resource=${parentPath}`);
+    const dialog = erin.page.getByRole("dialog", { name: "Ask for access" });
+    await dialog.getByRole("textbox", { name: "Why" }).fill(why);
+    await dialog.getByRole("group").getByRole("button").first().click();
+    if (begins) await dialog.getByRole("checkbox", { name: "Begin at once" }).check();
+    await dialog.getByRole("button", { name: "Ask for access" }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  const approve = async ({ page, open }: typeof erin, before: string) => {
+    await open(screen);
+    const row = page.getByRole("row", { name: /Ticket 4712/ });
+    await row.getByText(before).waitFor();
+    await row.getByRole("button", { name: /^Approve/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Approve" });
+    await dialog.getByText("once two people have approved").waitFor();
+    await dialog.getByRole("button", { name: "Approve" }).click();
+    await dialog.waitFor({ state: "detached" });
+    return row;
+  };
+  await olaf.open(parentPath);
+  await olaf.page.getByText("One person approves a request for access.").waitFor();
+  await olaf.page.getByRole("button", { name: "Require two approvals" }).click();
+  await olaf.page.getByRole("dialog").getByRole("button", { name: "Require two approvals" }).click();
+  await olaf.page.getByText("Two people approve a request for access before it counts.").waitFor();
+  await ask("Ticket 4712", false);
+  const ofOlaf = await approve(olaf, "0 of 2 approvals");
+  await ofOlaf.getByText("1 of 2 approvals").waitFor();
+  await expect.poll(() => ofOlaf.getByRole("button", { name: /^Approve/ }).count()).toBe(0);
+  const ofOlga = await approve(olga, "1 of 2 approvals");
+  await ofOlga.getByText("Approved", { exact: true }).waitFor();
+
+  await ask("All is down", true);
+  await olaf.open(screen);
+  const begun = olaf.page.getByRole("table", { name: "Begun without a decision" });
+  const row = begun.getByRole("row", { name: /All is down/ });
+  await row.getByRole("button", { name: /^End access/ }).click();
+  const ending = olaf.page.getByRole("dialog", { name: "End access" });
+  await ending.getByRole("button", { name: "End access" }).click();
+  await begun.waitFor({ state: "detached" });
+  expect([...erin.problems, ...olaf.problems, ...olga.problems]).toEqual([]);
 });

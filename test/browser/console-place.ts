@@ -1,6 +1,7 @@
 // The console in a real browser, on a real server, usually with the organisation of examples/acme.yaml.
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import type { Config } from "../../src/config.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
@@ -36,6 +37,8 @@ export interface ConsolePlace {
 interface WindowOptions {
   readonly colorScheme?: "light" | "dark";
   readonly width?: number;
+  /** Whether it stays open until the place is closed, for several tests. By default it is closed when the test has finished. */
+  readonly staysOpen?: boolean;
 }
 
 /** @param isNew whether there is nothing yet, as after the first start. */
@@ -86,9 +89,11 @@ async function createCodeFor(api: Api, database: Database, memberPath: string): 
 async function openConsolePage(
   browser: Browser,
   url: string,
-  { colorScheme = "light", width = 1_280 }: WindowOptions = {},
+  { colorScheme = "light", width = 1_280, staysOpen = false }: WindowOptions = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme });
+  // An open window follows its organisation: it would read again and draw what all tests after this one change.
+  if (!staysOpen) onTestFinished(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(120_000);
   const [problems, outside]: [string[], string[]] = [[], []];

@@ -23,8 +23,8 @@ beforeAll(async () => {
   const { path } = await place.api.members.createMember({ parentPath: acme, member: { name: "boss" } });
   const roleBinding = { name: "boss-owns", rolePath: "/roles/owner", subjectPath: path };
   await place.api.roleBindings.createRoleBinding({ parentPath: customer, roleBinding });
-  wile = await place.signIn(`${acme}/members/wile`);
-  boss = await place.signIn(path);
+  wile = await place.signIn(`${acme}/members/wile`, { staysOpen: true });
+  boss = await place.signIn(path, { staysOpen: true });
 });
 afterAll(() => place.close());
 

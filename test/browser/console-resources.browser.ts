@@ -20,7 +20,7 @@ let window: ConsolePage;
 beforeAll(async () => {
   place = await openConsolePlace();
   cloud = await openCloudOfAcme(place);
-  window = await place.signIn(`${acme}/members/wile`);
+  window = await place.signIn(`${acme}/members/wile`, { staysOpen: true });
 });
 afterAll(() => place.close());
 

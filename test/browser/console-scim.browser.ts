@@ -17,7 +17,7 @@ let place: ConsolePlace;
 let window: ConsolePage;
 beforeAll(async () => {
   place = await openConsolePlace();
-  window = await place.signIn(`${acme}/members/wile`);
+  window = await place.signIn(`${acme}/members/wile`, { staysOpen: true });
 });
 afterAll(() => place.close());
 

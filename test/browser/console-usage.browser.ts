@@ -22,7 +22,7 @@ beforeAll(async () => {
   const subjectPath = `${acme}/members/wile`;
   const roleBinding = { name: "wile-reads", rolePath: "/roles/viewer", subjectPath };
   await place.api.roleBindings.createRoleBinding({ parentPath: customer, roleBinding });
-  wile = await place.signIn(subjectPath);
+  wile = await place.signIn(subjectPath, { staysOpen: true });
 });
 afterAll(() => place.close());
 

@@ -1,6 +1,6 @@
 // An owner lets the people of its identity provider in by a rule, and one of them comes.
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
 import { type OpenIdProvider, client, startOpenIdProvider } from "../support/openid-issuers.ts";
 import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
@@ -49,7 +49,6 @@ test("a rule is written in the form of a provider, refused where it is wrong, an
   expect(identityProviders[0]?.firstSignInGroupPaths).toEqual([`${org}/groups/staff`]);
 
   const guest = await place.openWindow();
-  onTestFinished(() => guest.page.context().close());
   openId.person = "person-1";
   openId.claims = { preferred_username: "zoe", name: "Zoë", groups: [] };
   // What the service is called by those whom it sends elsewhere.

@@ -1,6 +1,6 @@
 // Somebody who has read nothing brings a company in: an org with its identity provider, a person who accepts an invitation, and one who is locked out.
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
 import { type OpenIdProvider, client, startOpenIdProvider } from "../support/openid-issuers.ts";
 import { type ConsolePlace, openConsolePlace } from "./console-place.ts";
@@ -61,7 +61,6 @@ test("a newcomer makes an org with its provider, invites somebody who accepts, a
   await place.api.roleBindings.createRoleBinding({ parentPath: "/orgs/acme", roleBinding });
 
   const guest = await place.openWindow();
-  onTestFinished(() => guest.page.context().close());
   await guest.page.goto(link);
   await press(guest.page, "Show the invitation");
   await guest.page.getByRole("heading", { name: "You are invited to Acme & Söhne" }).waitFor();
@@ -73,7 +72,6 @@ test("a newcomer makes an org with its provider, invites somebody who accepts, a
   const tab = await guest.page.context().newPage();
   await tab.goto(other.link);
   await tab.getByRole("heading", { name: "You are invited to Other" }).waitFor();
-  await tab.screenshot({ path: "/tmp/invite-other.png", fullPage: true });
   await tab.close();
   await guest.page.goto(link);
   await guest.page.getByRole("heading", { name: "You are invited to Acme & Söhne" }).waitFor();
@@ -90,7 +88,6 @@ test("a newcomer makes an org with its provider, invites somebody who accepts, a
   await press(guest.page, "Accept");
   await guest.page.waitForURL(`${origin}/console/`);
   await guest.page.getByRole("link", { name: "Acme & Söhne" }).first().waitFor();
-  await guest.page.screenshot({ path: "/tmp/invite-first.png" });
 
   const row = page.getByRole("row", { name: /bob-builder/ });
   await row.getByText("Active").waitFor();

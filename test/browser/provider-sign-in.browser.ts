@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Api, uniqueName } from "../support/api.ts";
 import { type OpenIdProvider, client, startOpenIdProvider } from "../support/openid-issuers.ts";
 import { startTokenServers } from "../support/token-servers.ts";
-import { openBrowser } from "./chromium.ts";
+import { openWholeBrowser } from "./chromium.ts";
 
 interface Place {
   readonly url: string;
@@ -23,7 +23,7 @@ async function openPlace(): Promise<Place> {
   const openId = await startOpenIdProvider();
   onTestFinished(() => openId.close());
   openId.person = uniqueName("person");
-  const browser = await openBrowser();
+  const browser = await openWholeBrowser();
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
   const problems: string[] = [];

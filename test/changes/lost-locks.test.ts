@@ -21,6 +21,8 @@ beforeAll(async () => {
 afterAll(() => client.close());
 
 let org: string;
+/** Once it is found that the caller may write there, the org is named by its id. */
+let orgId: string;
 let parentPath: string;
 /** The number of members that the other server has created in the org. */
 let others: number;
@@ -28,7 +30,7 @@ beforeEach(async () => {
   others = 0;
   org = uniqueName("acme");
   parentPath = `/orgs/${org}`;
-  await api.orgs.createOrg({ org: { name: org } });
+  ({ id: orgId } = await api.orgs.createOrg({ org: { name: org } }));
 });
 
 const create = (from: Api, name: string, validateOnly = false) =>
@@ -41,7 +43,7 @@ const createMany = (count: number) => {
 
 /** Makes a call whose first locks are lost to writes of the other server. Returns what comes of it, and of its locks. */
 async function callWithLostLocks<Result>(times: number, call: () => Promise<Result>) {
-  const locks = loseLocks(org, times, () => create(other, `other-${++others}`));
+  const locks = loseLocks(orgId, times, () => create(other, `other-${++others}`));
   try {
     return { result: await call(), ...locks.counts() };
   } finally {

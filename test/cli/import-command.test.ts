@@ -8,6 +8,7 @@ import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { addImportCommand } from "../../src/cli/import-command.ts";
+import type { ImportTerminal } from "../../src/cli/import-organisation.ts";
 import { readClientConfig } from "../../src/config.ts";
 import { type SharedServer, sharedServer } from "../support/shared-server.ts";
 import { createTransport } from "../support/transports.ts";
@@ -37,6 +38,26 @@ const run = (args: string[], environment: Record<string, string> = {}, input = "
     input,
   );
 
+/** Returns the program with the command, in this process, for the service of the tests. */
+function createProgram(environment: Record<string, string> = {}, terminal?: ImportTerminal): Command {
+  const program = new Command("tenantry").exitOverride().configureOutput({ writeErr: () => {} });
+  const settings = { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey, ...environment };
+  addImportCommand(program, () => readClientConfig(settings), terminal);
+  return program;
+}
+
+/** Does what `run` does, without the third of a second that a process takes. */
+async function runHere(args: readonly string[], environment?: Record<string, string>) {
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  const terminal: ImportTerminal = {
+    stdout: { write: (text) => stdout.push(text) },
+    stderr: { write: (text) => stderr.push(text) },
+    exitCode: 0,
+  };
+  await createProgram(environment, terminal).parseAsync(["import", ...args], { from: "user" });
+  return { code: terminal.exitCode, stdout: stdout.join(""), stderr: stderr.join("") };
+}
+
 describe("tenantry import", () => {
   test("imports a file, and finds nothing to do the second time", async () => {
     const first = await run([acme, "--org", "spawned"]);
@@ -53,7 +74,7 @@ describe("tenantry import", () => {
   });
 
   test("reports the plan with --dry-run, and changes nothing", async () => {
-    const { code, stdout } = await run([acme, "--org", "dry", "--dry-run"]);
+    const { code, stdout } = await runHere([acme, "--org", "dry", "--dry-run"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Dry run: nothing was changed\./);
     expect(stdout).toMatch(/^ {2}members +0 +8$/m);
@@ -70,7 +91,7 @@ describe("tenantry import", () => {
       'has a problem:\n  groups[0].members[0]: there is no member "mallory" in the file; list it in members, or import with --skip-unknown-members\n',
     );
     await expect(readOrg(server.databaseUrl, "reported")).rejects.toThrow("there is no org reported");
-    const { code, stdout } = await run([file, "--dry-run", "--skip-unknown-members"]);
+    const { code, stdout } = await runHere([file, "--dry-run", "--skip-unknown-members"]);
     expect(code).toBe(0);
     expect(stdout).toContain("25 names had to change");
     expect(stdout).toContain("  member   Member19 → member19\n  … and 5 more; --verbose shows all\n");
@@ -78,7 +99,7 @@ describe("tenantry import", () => {
       "1 membership skipped, because the member is in neither members nor admins:\n  mallory in g\n",
     );
     expect(stdout).toContain("1 entry repeated another one and counted once.\n");
-    expect((await run([file, "--dry-run", "--verbose", "--skip-unknown-members"])).stdout).toContain(
+    expect((await runHere([file, "--dry-run", "--verbose", "--skip-unknown-members"])).stdout).toContain(
       "  member   Member24 → member24\n",
     );
   });
@@ -186,10 +207,11 @@ role bindings with other values than in the file: 2
       expect(dry.stdout.slice(dry.stdout.indexOf("16 differences"))).toBe(differences);
       expect((await readOrg(server.databaseUrl, org)).revision).toBe(revision);
 
-      const first = await run(["-"], {}, JSON.stringify(after));
+      const file = await temporaryFile("after.json", JSON.stringify(after));
+      const first = await runHere([file]);
       expect(first.code).toBe(0);
       expect(first.stdout.slice(first.stdout.indexOf("16 differences"))).toBe(differences);
-      const second = await run(["-", "--strict"], {}, JSON.stringify(after));
+      const second = await runHere([file, "--strict"]);
       expect(second).toMatchObject({ code: 2, stderr: "" });
       expect(second.stdout).toMatch(/^Nothing to create, but drifted is not as the file says\.\n/);
       expect(second.stdout.slice(second.stdout.indexOf("16 differences"))).toBe(differences);
@@ -197,8 +219,8 @@ role bindings with other values than in the file: 2
 
     test("counts skipped memberships with --strict", async () => {
       const group = { name: "g", members: ["mallory"] };
-      const file = JSON.stringify({ org: "lacking", groups: [group] });
-      const result = await run(["-", "--strict", "--skip-unknown-members"], {}, file);
+      const file = await temporaryFile("org.json", JSON.stringify({ org: "lacking", groups: [group] }));
+      const result = await runHere([file, "--strict", "--skip-unknown-members"]);
       expect(result).toMatchObject({ code: 2, stdout: expect.stringContaining("1 membership skipped") as unknown });
     });
   });
@@ -225,7 +247,7 @@ role bindings with other values than in the file: 2
     // As it was called before.
     const byUrl = await runTenantry(["import", acme, "--dry-run", "--url", server.url], { TENANTRY_DATA });
     expect(byUrl).toMatchObject({ code: 0, stdout: fromData.stdout });
-    expect((await run([acme, "--dry-run", "--key-file", keyFile], { TENANTRY_API_KEY: "wrong" })).code).toBe(0);
+    expect((await runHere([acme, "--dry-run", "--key-file", keyFile], { TENANTRY_API_KEY: "wrong" })).code).toBe(0);
   });
 
   test("stops after the requests in flight when it is interrupted, and resumes on the next run", async () => {
@@ -247,7 +269,7 @@ role bindings with other values than in the file: 2
     const [, created, missing] = /^ {2}memberships +(\d+) +0 +(\d+)$/m.exec(command.stdout()) ?? [];
     expect(Number(created) + Number(missing)).toBe(memberships);
     expect((await readOrg(server.databaseUrl, "interrupted")).memberships).toHaveLength(Number(created));
-    const rest = await run([file]);
+    const rest = await runHere([file]);
     expect(rest.stdout).toMatch(new RegExp(`^ {2}memberships +${missing} +${created}$`, "m"));
     expect((await readOrg(server.databaseUrl, "interrupted")).changes).toBe(171 + memberships);
   });
@@ -319,11 +341,7 @@ describe("exits with 1 and helpful advice when", () => {
     ],
     ["the name is invalid", [acme, "--org", "Acme Ltd"], {}, /A name is 1 to 64 lowercase letters/],
   ])("%s", async (_what, args, environment, message) => {
-    const program = new Command("tenantry").exitOverride().configureOutput({ writeErr: () => {} });
-    addImportCommand(program, () =>
-      readClientConfig({ TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey, ...environment }),
-    );
-    const error = await errorOf(program.parseAsync(["import", ...args], { from: "user" }));
+    const error = await errorOf(createProgram(environment).parseAsync(["import", ...args], { from: "user" }));
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain(server.operatorKey);
   });

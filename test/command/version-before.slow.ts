@@ -1,8 +1,7 @@
 // Runs the version before, at the commit that `version-before` names, beside this one on one database: an upgrade replaces servers one
 // after the other, and may be taken back.
-import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,21 +16,20 @@ import { type Served, serveTenantry } from "../support/command.ts";
 import { expectNoDrift } from "../support/expect-no-drift.ts";
 import { failureOf } from "../support/failure.ts";
 import { createTestDatabase } from "../support/test-database.ts";
+import { commitBefore, extractVersionBefore, hasVersionBefore } from "../support/version-before.ts";
 
 const root = join(import.meta.dirname, "../..");
-const commit = readFileSync(join(import.meta.dirname, "version-before"), "utf8").trim();
-const hasCommit = spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`], { cwd: root }).status === 0;
 
-if (!hasCommit) console.warn(`The tests with the version before are skipped: there is no commit ${commit} here.`);
+if (!hasVersionBefore)
+  console.warn(`The tests with the version before are skipped: there is no commit ${commitBefore} here.`);
 
 // CI has the commit.
-describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commit ${commit} is not here`}`, () => {
+const where = hasVersionBefore ? "" : `, whose commit ${commitBefore} is not here`;
+describe.skipIf(!hasVersionBefore)(`the version before${where}`, () => {
   let tree: string;
   beforeAll(async () => {
     tree = await mkdtemp(join(tmpdir(), "tenantry-before-"));
-    const archive = execFileSync("git", ["archive", "--format=tar", commit], { cwd: root, maxBuffer: 1 << 30 });
-    execFileSync("tar", ["-x", "-C", tree], { input: archive });
-    symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
+    extractVersionBefore(tree);
   });
   afterAll(() => rm(tree, { recursive: true, force: true }));
 
@@ -189,7 +187,10 @@ describe.skipIf(!hasCommit)(`the version before${hasCommit ? "" : `, whose commi
   });
 
   test("knows what the newer migrations require", () => {
-    const text = readFileSync(join(tree, "src/database/migrations/all.ts"), "utf8");
+    const directory = join(tree, "src/database/migrations");
+    const text = readdirSync(directory)
+      .map((file) => readFileSync(join(directory, file), "utf8"))
+      .join("");
     const known = new Set([...text.matchAll(/"(\d{4}-[a-z-]+)"/g)].map(([, name = ""]) => name));
     const newer = Object.entries(migrations).filter(([name]) => !known.has(name));
     expect(newer.filter(([, { requires }]) => requires !== undefined && !known.has(requires))).toEqual([]);

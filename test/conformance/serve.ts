@@ -24,7 +24,7 @@ import {
   ConformanceService,
   file_connectrpc_conformance_v1_service,
 } from "./gen/connectrpc/conformance/v1/service_pb.ts";
-import { conformanceService, isTimedKey } from "./service.ts";
+import { conformanceService, timedSinceKey } from "./service.ts";
 
 /** The length before each message. */
 const lengthBytes = 4;
@@ -64,7 +64,7 @@ const handler: HttpHandler = (request, response) => {
   const { headers } = request;
   const isTimed = (headers["grpc-timeout"] ?? headers["connect-timeout-ms"]) !== undefined;
   const values = createContextValues().set(requestIdKey, String(headers["x-request-id"]));
-  return rpc(request, response, values.set(isTimedKey, isTimed));
+  return rpc(request, response, values.set(timedSinceKey, isTimed ? performance.now() : undefined));
 };
 
 const listener = createListener({

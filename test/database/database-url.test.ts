@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import net from "node:net";
 import { sql } from "kysely";
 import pg from "pg";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
@@ -22,6 +24,8 @@ describe("a database URL", () => {
     ["postgres://db/iam?sslmode=require", { ssl: verified }],
     ["postgres://db/iam?sslmode=verify-ca&sslrootcert=/ca", { ssl: { ...verified, files: { ca: "/ca" } } }],
     ["postgres://db/iam?sslrootcert=system", { ssl: verified }],
+    ["postgres://localhost/iam", { connectMs: 5_000 }],
+    ["postgres://localhost/iam?connect_timeout=60", { connectMs: 60_000 }],
     ["postgres://db/iam?sslmode=no-verify", { ssl: { rejectUnauthorized: false, files: {} } }],
     [
       "postgres://a:1,b,[::1]:3/iam?sslmode=disable&port=2",
@@ -61,6 +65,12 @@ describe("a database URL", () => {
       "postgres://localhost/iam?options=-c%20lock_timeout%3D0",
       "has the parameter options, which would replace the limits",
     ],
+    [
+      "postgres://localhost/iam?connect_timeout=0",
+      "has a connect_timeout that is not a number of seconds from 1 to 60",
+    ],
+    ["postgres://localhost/iam?connect_timeout=61", "has a connect_timeout that is not a number of seconds"],
+    ["postgres://localhost/iam?connect_timeout=5s", "has a connect_timeout that is not a number of seconds"],
     ["postgres://localhost/iam?user=a&user=b", "has the parameter user twice"],
     ["postgres:///iam?host=/a,/b,/c&port=1,2", "has another number of ports than of hosts"],
     ["postgres://localhost/iam?target_session_attrs=standby", "Tenantry needs the primary"],
@@ -74,6 +84,22 @@ describe("a database URL", () => {
     const url = "postgres://db/iam?sslrootcert=/no/such/file";
     expect(() => addressOf({ connectionString: url })).toThrow(/in sslrootcert, \/no\/such\/file, cannot be read/);
   });
+});
+
+test("a connection is waited for as long as connect_timeout says", async () => {
+  const silent = net.createServer(() => {}).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as net.AddressInfo;
+  const connect = async (seconds: number) => {
+    const connectionString = `postgres://me@127.0.0.1:${port}/iam?connect_timeout=${seconds}`;
+    const unused = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} };
+    const database = openDatabase({ connection: { connectionString }, ...unused });
+    onTestFinished(() => database.close());
+    await expect(database.requireWritable(30_000)).rejects.toThrow(/connection timeout/);
+    return seconds;
+  };
+  expect(await Promise.race([connect(2), connect(1)])).toBe(1);
 });
 
 test("hosts are tried until one answers, and no more often than there are", async () => {

@@ -87,6 +87,18 @@ describe("a database that cannot be reached is unavailable:", () => {
     expect(classify(await connectTo({ host: "database.invalid" }))).toEqual(gone);
   });
 
+  test("it ends the connection while that is being encrypted", async () => {
+    const agree = (socket: net.Socket): void => {
+      socket.on("error", () => {});
+      // What follows is what a client of TLS says first.
+      socket.once("data", () => socket.write("S", () => socket.once("data", () => socket.end())));
+    };
+    const { port, close } = await usePort(agree);
+    const error = await connectTo({ host: "127.0.0.1", port, ssl: { rejectUnauthorized: false } });
+    close();
+    expect(classify(error)).toEqual(gone);
+  });
+
   test("it resets the connection", async () => {
     const { port, close } = await usePort((socket) => socket.once("data", () => socket.resetAndDestroy()));
     expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(gone);

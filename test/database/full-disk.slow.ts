@@ -1,5 +1,7 @@
 // Tests what callers see while the disk of the database is full, and that everything goes on by itself once there is room.
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import pg from "pg";
@@ -87,6 +89,55 @@ describe.skipIf(probe === undefined)("a full disk", () => {
     },
   );
 
+  test.skipIf(!hasDebianPostgres)(
+    "of the write-ahead log ends PostgreSQL, which has all that was acknowledged once it is started again",
+    async () => {
+      const disk = mountSmallDisk(200);
+      if (disk === undefined) return;
+      onTestFinished(() => disk.remove());
+      const directory = await mkdtemp(join(tmpdir(), "tenantry-full-log-"));
+      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const postgres = await startDebianPostgres(
+        join(directory, "postgres"),
+        ["max_wal_size=32MB", "min_wal_size=32MB"],
+        join(disk.folder, "log"),
+      );
+      onTestFinished(() => postgres.stop());
+      const server = await startTestServer({ databaseUrl: postgres.url() });
+      onTestFinished(() => server.close());
+      const api = createApi("Connect", server.url, server.operatorKey);
+      const { path } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const before = await listNames(api, path);
+
+      disk.fill();
+      const [{ made, failure }] = await Promise.all([
+        writeUntilFull(api, path),
+        expect(writeLog(postgres.url())).rejects.toThrow(),
+      ]);
+      expect(failure).toMatchObject({ code: "Unavailable", reason: "SERVICE_UNAVAILABLE" });
+      // Without room, it cannot begin again.
+      await postgres.ended();
+      expect((await failureOf(api.orgs.getOrg({ path }))).reason).toBe("SERVICE_UNAVAILABLE");
+      await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(503);
+
+      disk.makeRoom();
+      await postgres.restart();
+      const later = uniqueName("later");
+      await expect
+        .poll(() =>
+          api.members.createMember({ parentPath: path, member: { name: later } }).then(
+            () => "written",
+            () => "not yet",
+          ),
+        )
+        .toBe("written");
+      const names = await listNames(api, path);
+      expect(names).toEqual(expect.arrayContaining([...before, ...made, later]));
+      expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+      await expectNoDrift(postgres.url());
+    },
+  );
+
   test("of the data directory ends the embedded database, which is back by itself", async () => {
     const disk = mountSmallDisk(300);
     if (disk === undefined) return;
@@ -102,7 +153,9 @@ describe.skipIf(probe === undefined)("a full disk", () => {
 
     disk.fill();
     // Its log needs a new file, which ends it where a table that finds no room would only refuse a write.
-    await expect(writeLog(cluster)).rejects.toThrow();
+    const [, , , port] = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
+    const connection = { host: cluster, port: Number(port), user: "tenantry", database: "tenantry" };
+    await expect(writeLog(connection)).rejects.toThrow();
     await expect.poll(async () => (await failureOf(write())).reason).toBe("SERVICE_UNAVAILABLE");
 
     disk.makeRoom();
@@ -119,9 +172,8 @@ describe.skipIf(probe === undefined)("a full disk", () => {
 });
 
 /** Writes to the log of the database and nowhere else, a hundred megabytes. */
-async function writeLog(cluster: string): Promise<void> {
-  const [, , , port] = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
-  const client = new pg.Client({ host: cluster, port: Number(port), user: "tenantry", database: "tenantry" });
+async function writeLog(connection: string | pg.ClientConfig): Promise<void> {
+  const client = new pg.Client(connection);
   client.on("error", () => {});
   await client.connect();
   try {

@@ -40,7 +40,13 @@ async function openPool(deadlineMs: number): Promise<{ proxy: SilentProxy; pool:
 
 function createPool(connections: pg.Pool, watch: ConnectionWatch, deadlineMs: number): ConnectionPool {
   const watched = watchPool("test", connections);
-  return createConnectionPool({ watched, watch, deadlineMs, names: undefined, times: createStatementTimes() });
+  return createConnectionPool({
+    watched,
+    watch,
+    deadlineMs,
+    names: undefined,
+    times: createStatementTimes(),
+  });
 }
 
 const longMs = 60_000;

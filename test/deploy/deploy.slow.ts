@@ -1,5 +1,4 @@
 // What deploy/ has to run the service with, by the tools that read it: real proxies in front of two servers, and linters for the rest.
-import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,14 +12,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { ChangesService } from "../../gen/iam/v1alpha/change_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { createApi } from "../support/api.ts";
-import { freePort } from "../support/free-port.ts";
+import { proxies, run, startProxy } from "../support/deployed-proxy.ts";
 import { type TestServer, issuer, startTestServer } from "../support/test-server.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const deploy = join(root, "deploy");
-
-const run = (program: string, ...args: readonly string[]): SpawnSyncReturns<string> =>
-  spawnSync(program, args, { encoding: "utf8" });
 
 /** Runs a test if there is the program, which is not Debian's alone; says so otherwise. */
 function testWith(program: string, title: string, body: () => void): void {
@@ -98,78 +94,6 @@ testWith("helm", "the chart renders what Kubernetes accepts", () => {
   }
 });
 
-/** How a proxy is started with a file of deploy/ whose addresses and certificates are those of a test. */
-interface Proxy {
-  readonly program: string;
-  readonly file: string;
-  readonly args: (file: string, directory: string) => readonly string[];
-  readonly checks: readonly string[];
-  readonly listen: string;
-}
-
-const proxies: readonly Proxy[] = [
-  {
-    program: "nginx",
-    file: "nginx/tenantry.conf",
-    listen: "listen 443",
-    checks: ["-t"],
-    args(file, directory) {
-      const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-        (name) => `${name}_temp_path ${directory}/${name};`,
-      );
-      const main = join(directory, "nginx.conf");
-      writeFileSync(
-        main,
-        `daemon off; ${process.getuid?.() === 0 ? "user root;" : ""} pid ${directory}/pid; error_log stderr warn; events {}
-         http { access_log off; ${paths.join(" ")} include ${file}; }`,
-      );
-      return ["-c", main, "-e", "stderr"];
-    },
-  },
-  {
-    program: "haproxy",
-    file: "haproxy/haproxy.cfg",
-    listen: "bind :443",
-    checks: ["-c"],
-    args: (file) => ["-db", "-f", file],
-  },
-];
-
-/** Starts a proxy in front of two servers, by their hosts, with a certificate of its own. */
-async function startProxy(
-  { program, file, args, checks, listen }: Proxy,
-  [first, second]: readonly [string, string],
-): Promise<{ url: string; stop: () => Promise<void> }> {
-  const directory = mkdtempSync(join(tmpdir(), "tenantry-proxy-"));
-  const [key, certificate] = [join(directory, "tls.key"), join(directory, "tls.crt")];
-  const self = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=iam.example.com", "-days", "2"];
-  expect(run("openssl", ...self, "-keyout", key, "-out", certificate).status).toBe(0);
-  writeFileSync(join(directory, "tls.pem"), readFileSync(key, "utf8") + readFileSync(certificate, "utf8"));
-  const port = await freePort();
-  const own = join(directory, "proxy.conf");
-  writeFileSync(
-    own,
-    readFileSync(join(deploy, file), "utf8")
-      .replaceAll("/etc/tenantry/", `${directory}/`)
-      .replace(listen, listen.replace(":443", `127.0.0.1:${port}`).replace(" 443", ` 127.0.0.1:${port}`))
-      .replaceAll("127.0.0.1:8081", first)
-      .replaceAll("127.0.0.1:8082", second),
-  );
-  const all = args(own, directory);
-  const checked = run(program, ...checks, ...all);
-  expect([checked.status, checked.stderr]).toEqual([0, expect.not.stringMatching(/warn|emerg|ALERT/i)]);
-  const child = spawn(program, all, { stdio: ["ignore", "ignore", "inherit"] });
-  const ended = once(child, "exit");
-  return {
-    url: `https://127.0.0.1:${port}`,
-    async stop() {
-      child.kill("SIGTERM");
-      await ended;
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
-}
-
 /** The address that a client has; it claims another one. */
 const clientAddress = "127.0.0.2";
 const claim = {
@@ -193,7 +117,7 @@ async function statusOf(url: string, path: string, headers = {}): Promise<number
   }
 }
 
-describe.each(proxies.filter(({ program }) => run(program, "-v").error === undefined))("$program", (proxy) => {
+describe.each(proxies)("$program", (proxy) => {
   let servers: readonly TestServer[];
   let url: string;
   let stop: () => Promise<void>;

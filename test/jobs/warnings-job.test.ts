@@ -1,6 +1,9 @@
 // Who is warned of what, through a real mail server.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
 import { Contact_Kind as Kind } from "../../gen/iam/v1alpha/contact_pb.ts";
 import { EventStream_State } from "../../gen/iam/v1alpha/event_stream_pb.ts";
 import { type Webhook, Webhook_State } from "../../gen/iam/v1alpha/webhook_pb.ts";
@@ -155,6 +158,66 @@ test("technical contacts are warned of API keys that end, once, and of another e
   await sql.query("update api_keys set expire_time = now() + interval '2 days' where id = $1", [id]);
   expect([...(await warn()).keys()]).toEqual(["technical"]);
   await end(place);
+});
+
+/** Makes a place in which its member may begin access without a decision, and returns what begins it. */
+async function openEmergency() {
+  const place = await openPlace();
+  const { org, member } = place;
+  const emergency = { name: "emergency", permissions: ["iam.accessRequests.breakGlass"] };
+  const { path: rolePath } = await api.roles.createRole({ parentPath: org, role: emergency });
+  await api.roleBindings.createRoleBinding({
+    parentPath: org,
+    roleBinding: { name: "may", rolePath, subjectPath: member },
+  });
+  const owner = await api.members.createMember({ parentPath: org, member: { name: "owner" } });
+  const owns = { name: "owns", rolePath: "/roles/owner", subjectPath: owner.path };
+  await api.roleBindings.createRoleBinding({ parentPath: org, roleBinding: owns });
+  const { secret = "" } = await api.apiKeys.createApiKey({ parentPath: member, apiKey: { name: "key" } });
+  const asking = createClient(AccessRequestsService, createApi("gRPC", server.url, secret).transport);
+  const expireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
+  const accessRequest = { rolePath: "/roles/viewer", resourcePath: org, reason: "All is down", expireTime };
+  const begin = (breakGlass = true) =>
+    asking.createAccessRequest({ parentPath: org, accessRequest: { ...accessRequest, breakGlass } });
+  return { place, begin };
+}
+
+test("security contacts hear of access that began without a decision, also if they got a mail in the last hour", async () => {
+  const { place, begin } = await openEmergency();
+  await begin(false);
+  expect((await warn()).size).toBe(0);
+  for (const count of [1, 2]) {
+    await begin();
+    const mails = await warn(2);
+    expect([count, ...mails.keys()]).toEqual([count, "security"]);
+    const { subject, text } = required(mails.get("security"));
+    expect(subject).toMatch(/: access has begun without a decision$/);
+    expect(text.match(/^- .*$/gm)).toEqual([
+      expect.stringMatching(/^- The member alice began access in an emergency on /),
+    ]);
+  }
+  // Such a mail keeps no other one back.
+  await api.orgs.suspendOrg({ path: place.org });
+  expect([...(await warn()).keys()].toSorted()).toEqual(["billing", "security", "technical"]);
+  await end(place);
+});
+
+test("who was to hear of access when it began does so, whatever becomes of the contact and of the names, once", async () => {
+  const { place, begin } = await openEmergency();
+  const { org, id, member } = place;
+  await begin();
+  await api.members.updateMember({ path: member, member: { name: "bob" } });
+  const contacts = (await api.contacts.listContacts({ parentPath: org })).contacts.map(({ path }) => path);
+  for (const path of contacts) await api.contacts.deleteContact({ path });
+  const mails = await warn(3);
+  expect([...mails.keys()]).toEqual(["security"]);
+  expect(required(mails.get("security")).text).toContain("The member alice began access in an emergency on ");
+  await passHours(2);
+  expect((await warn()).size).toBe(0);
+  const kept = await sql.query("select email, contact_name, subject_name from contact_warnings where org_id = $1", [
+    id,
+  ]);
+  expect(kept).toEqual([{ email: null, contact_name: null, subject_name: null }]);
 });
 
 test("of several servers one sends a warning, and a contact gets one mail an hour", async () => {

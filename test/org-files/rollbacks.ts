@@ -7,6 +7,7 @@ import {
   type RollbackOrgRequest,
   type RollbackOrgResponse,
 } from "../../gen/iam/v1alpha/org_file_pb.ts";
+import { Webhook_Format } from "../../gen/iam/v1alpha/webhook_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import type { SharedServer } from "../support/shared-server.ts";
@@ -121,9 +122,17 @@ interface RandomWrites {
 
 /** Returns what writes an org at random, with few names, so that they pass from one to another. */
 export function createRandomWrites(api: Caller, org: string, pick: (count: number) => number): RandomWrites {
-  const ids = { members: Array<string>(), groups: Array<string>(), projects: Array<string>(), roles: Array<string>() };
+  const ids = {
+    members: Array<string>(),
+    groups: Array<string>(),
+    projects: Array<string>(),
+    roles: Array<string>(),
+    webhooks: Array<string>(),
+  };
   type Kind = keyof typeof ids;
   const name = (): string => `n${pick(8)}`;
+  /** Two or three different ones. */
+  const names = (): string[] => Array.from({ length: 2 + pick(2) }, (_, index) => `n${(pick(3) + 3 * index) % 8}`);
   const one = <Each>(from: readonly Each[]): Each => {
     if (from.length === 0) throw new ConnectError("there is none yet", Code.NotFound);
     return required(from[pick(from.length)]);
@@ -203,9 +212,34 @@ export function createRandomWrites(api: Caller, org: string, pick: (count: numbe
         () => roleBindings.updateRoleBinding({ path, roleBinding: { expireTime: later() } }),
       ])();
     },
+    async () => {
+      const requests = names().map((each) => ({ member: { name: each, ...fields() } }));
+      for (const { id } of (await members.batchCreateMembers({ parentPath: org, requests })).members)
+        ids.members.push(id);
+    },
+    async () => {
+      const requests = names().map((each) => ({ group: { name: each, ...fields() } }));
+      for (const { id } of (await groups.batchCreateGroups({ parentPath: org, requests })).groups) ids.groups.push(id);
+    },
+    () => members.batchDeleteMembers({ parentPath: org, paths: [at("members"), at("members")] }),
+    () => groups.batchDeleteGroups({ parentPath: org, paths: [at("groups"), at("groups")] }),
+    async () => {
+      const paths = (await bindings(org)).map(({ path }) => path).slice(0, 1 + pick(3));
+      await roleBindings.batchDeleteRoleBindings({ parentPath: org, paths });
+    },
+    // What was there at first cannot be made again.
+    async () => {
+      const path = `${org}/members/@${one(ids.members.slice(filled))}`;
+      await members.deleteMember({ path, allowMissing: true });
+      await members.purgeMember({ path });
+    },
     () => api.orgs.updateOrg({ path: org, org: fields() }),
     () => api.clients.updateClient({ path: `${org}/clients/@${app}`, client: { name: name(), scopes: ["iam.*"] } }),
     () => api.clients.updateClient({ path: `${org}/clients/@${app}`, client: fields() }),
+    () => api.webhooks.updateWebhook({ path: at("webhooks"), webhook: { name: name(), format: one(formats) } }),
+    () => api.webhooks.updateWebhook({ path: at("webhooks"), webhook: { ...fields(), holdRetention: pick(2) === 0 } }),
+    () =>
+      api.webhooks.updateWebhook({ path: at("webhooks"), webhook: { filter: one(nothing), url: `${hook}${pick(3)}` } }),
     () => api.identityProviders.updateIdentityProvider({ path: okta, identityProvider: { scopes: [`s${pick(3)}`] } }),
   ];
   const attempt = async (write: () => Promise<unknown>): Promise<void> => {
@@ -215,8 +249,15 @@ export function createRandomWrites(api: Caller, org: string, pick: (count: numbe
       if (!expected.has(ConnectError.from(error).code)) throw error;
     }
   };
+  const formats = [Webhook_Format.STANDARD, Webhook_Format.CLOUDEVENTS, Webhook_Format.NDJSON_BATCH];
+  /** Filters that nothing matches: a webhook of them delivers nothing. */
+  const nothing = ["Member", "Role"].map((type) => `resource_type = "Group" AND resource_type = "${type}"`);
+  const hook = "https://hooks.example/";
+  const unused = { url: hook, filter: required(nothing[0]) };
   const okta = `${org}/identityProviders/okta`;
   let app = "";
+  /** How many members were created at first. */
+  let filled = 0;
   return {
     async fill() {
       const { id } = await api.clients.createClient({
@@ -226,7 +267,10 @@ export function createRandomWrites(api: Caller, org: string, pick: (count: numbe
       app = id;
       const identityProvider = { name: "okta", issuer: "https://a.example", clientId: "c", clientSecret: "s" };
       await api.identityProviders.createIdentityProvider({ parentPath: org, identityProvider });
+      await keep("webhooks", api.webhooks.createWebhook({ parentPath: org, webhook: { name: "a", ...unused } }));
+      await keep("webhooks", api.webhooks.createWebhook({ parentPath: org, webhook: { name: "b", ...unused } }));
       for (let round = 0; round < 4; round++) for (const write of writes.slice(0, created)) await attempt(write);
+      filled = ids.members.length;
     },
     write: () => attempt(one(writes)),
   };

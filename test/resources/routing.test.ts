@@ -176,17 +176,22 @@ test("a claim reads what it gets, however many operations of other routes wait",
     from operations, generate_series(1, 5000) where routing_key = 'rare'`);
   await sql.query("analyze operations");
   const reader = createPlanReader(server.databaseUrl);
-  const any = { serviceId, typeIds: [], verbs: [], routingKeys: [] };
+  const any = { serviceId, typeIds: [], verbs: [], routingKeys: [], withGuarded: true };
   const routes: readonly Claimable[] = [
     { ...any, routingKeys: ["rare", "none"] },
     { ...any, typeIds: [typeId] },
     { ...any, routingKeys: ["rare"], typeIds: [typeId], verbs: ["create"] },
     any,
+    { ...any, withGuarded: false },
   ];
   for (const claimable of routes) {
     const search = { claimable, now: new Date().toISOString(), count: 5, leftOut: [] };
     const { plan } = await reader.read((db) => readDue(db, search));
-    expect(plan.scannedTables, plan.text).toEqual([]);
+    // The few rows of customers that require approvals may be read in turn, up to the first one.
+    expect(
+      plan.scannedTables.filter((table) => table !== "guarding_orgs"),
+      plan.text,
+    ).toEqual([]);
     expect(plan.rowsRead, plan.text).toBeLessThan(60);
   }
   await reader.close();

@@ -113,6 +113,7 @@ describe("a PATCH", () => {
 
   test.each([
     [{ op: "replace", path: "unknown", value: "x" }, "invalidPath"],
+    [{ op: "replace", path: "members" }, "invalidValue"],
     [{ op: "add", path: "members", value: [{ value: "not an id" }] }, "invalidValue"],
     [{ op: "add", path: "members", value: [{ value: "01a22833-7d99-7f60-8000-00335d1d673c" }] }, "invalidValue"],
     [{ op: "remove", path: 'members[display eq "x"]' }, "invalidFilter"],
@@ -145,6 +146,41 @@ test("an object has at most 250 attributes, wherever it is", async () => {
     { scimType: "tooMany", detail: "an object can have at most 250 attributes" },
   ]);
   expect(await change(work, withKeys(250))).toMatchObject({ status: 200, body: { emails } });
+});
+
+describe("the address that is made the primary one is the only one", () => {
+  const primary = true;
+  test.each([
+    ["its part", () => ({ op: "replace", path: 'emails[type eq "home"].primary', value: true })],
+    ["what is chosen", () => ({ op: "replace", path: 'emails[type eq "home"]', value: { primary: "True" } })],
+    ["one that is there", (home: object) => ({ op: "add", path: "emails", value: [{ ...home, primary }] })],
+  ])("by a change of %s", async (_what, operationOf) => {
+    const home = { value: `${uniqueName("judy")}@home.example`, type: "home" };
+    const work = { value: `${uniqueName("judy")}@acme.example`, type: "work", primary };
+    const operation = operationOf(home);
+    const judy = await newUser(directory.scim, { emails: [home, work] });
+    const { status, body } = await directory.scim("PATCH", `/Users/${judy}`, patch(operation));
+    expect([status, body.emails]).toEqual([
+      200,
+      [
+        { ...home, primary: true },
+        { ...work, primary: false },
+      ],
+    ]);
+    const { email } = await scene.api.members.getMember({ path: `${scene.org}/members/@${judy}` });
+    expect(email).toBe(home.value);
+  });
+});
+
+test("parts of a name are found whatever the case of their keys", async () => {
+  const judy = await newUser(directory.scim, { name: { givenName: "Judy", familyName: "Hopps" } });
+  const changed = async (operation: object) =>
+    (await directory.scim("PATCH", `/Users/${judy}`, patch(operation))).body.name;
+  expect(await changed({ op: "replace", path: "name", value: { givenname: "Jude" } })).toEqual({
+    givenName: "Jude",
+    familyName: "Hopps",
+  });
+  expect(await changed({ op: "replace", value: { name: { FAMILYNAME: null } } })).toEqual({ givenName: "Jude" });
 });
 
 test("the operations of a PATCH change 100 emails together at most", async () => {

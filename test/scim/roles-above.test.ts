@@ -1,4 +1,5 @@
 // A source fills its groups whatever roles these hold in its org. What they hold above the org, an owner of the org does not decide about.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type SharedTokenServers, sharedTokenServers } from "../support/token-servers.ts";
@@ -101,4 +102,32 @@ test("somebody who holds a role above the org is deactivated and deleted, with a
   expect((await directory.scim("PATCH", `/Users/${id}`, off)).status).toBe(200);
   await expect(person.orgs.getOrg({ path: scene.org })).rejects.toThrow();
   expect((await directory.scim("DELETE", `/Users/${id}`)).status).toBe(204);
+});
+
+test("a source whose application may provision until a time takes roles by its groups, and gives none", async () => {
+  const { api, org } = scene;
+  const own = await scene.directory();
+  const [id, other] = [await newUser(own.scim), await newUser(own.scim)];
+  const group = await newGroup(own.scim, [id]);
+  const roleBinding = { name: uniqueName("b"), rolePath: "/roles/viewer", subjectPath: `${org}/groups/@${group}` };
+  await api.roleBindings.createRoleBinding({ parentPath: org, roleBinding });
+  const path = `${org}/roleBindings/${own.memberPath.split("/").at(-1)}`;
+  const expireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
+  await api.roleBindings.updateRoleBinding({ path, roleBinding: { expireTime } });
+  const { status, body } = await own.scim("PATCH", `/Groups/${group}`, patch(add(other)));
+  expect([status, body.detail]).toEqual([
+    403,
+    expect.stringContaining("iam.scimSources.provision on the org without a condition and without an expire time"),
+  ]);
+  expect(await membersOf(own.scim, group)).toEqual([id]);
+  const off = patch({ op: "replace", path: "active", value: false });
+  expect((await own.scim("PATCH", `/Users/${id}`, off)).status).toBe(200);
+  const removal = patch({ op: "remove", path: `members[value eq "${id}"]` });
+  expect((await own.scim("PATCH", `/Groups/${group}`, removal)).status).toBe(200);
+  await api.roleBindings.updateRoleBinding({
+    path,
+    roleBinding: { expireTime: undefined },
+    updateMask: { paths: ["expire_time"] },
+  });
+  expect((await own.scim("PATCH", `/Groups/${group}`, patch(add(other)))).status).toBe(200);
 });

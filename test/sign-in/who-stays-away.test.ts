@@ -77,8 +77,8 @@ test("an org has a directory, or lets people in by themselves: the second of bot
   expect(noSource).toMatchObject({ reason: "STATE_FORBIDS", metadata: { resource: path } });
   await createsMembers(path, REFUSE);
   const source = await createSource(org);
-  for (const refused of [createsMembers(path, CREATE), newProvider(org, openId.issuer, everybody)]) {
-    expect(await failureOf(refused)).toMatchObject({ reason: "STATE_FORBIDS", metadata: { resource: source.path } });
+  for (const admit of [() => createsMembers(path, CREATE), () => newProvider(org, openId.issuer, everybody)]) {
+    expect(await failureOf(admit())).toMatchObject({ reason: "STATE_FORBIDS", metadata: { resource: source.path } });
   }
 });
 

@@ -243,6 +243,8 @@ describe.each(Object.entries(lists).filter(([, list]) => !isFew(list)))(
       await expectCheapPages(list, { orderBy: name, filter: `${name} >= "d" AND ${name} < "d\u{10ffff}"` });
     });
 
+    test.runIf("display_name" in fields)("with a word that all have", () => expectCheapPages(list, { filter: '"d"' }));
+
     describe.runIf("labels" in fields)("filtered by", () => {
       let unfiltered: (ResourceRow & LabelledRow)[];
       beforeAll(async () => {

@@ -90,6 +90,8 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
       from generate_series(1, ${total}) n`,
   ],
   access_requests: [
+    // Of customers whose orgs have no rows, so that they hide nothing.
+    `insert into guarding_orgs (customer_id, org_id, since) select ${id("Customer", "n")}, ${id("Org", "n")}, now() from generate_series(${orgs + 1}, ${large}) n`,
     `insert into access_requests (id, customer_id, org_id, member_id, predefined_role, reason, expire_time, lapse_time, state,
         decision_message, changed_revision, create_time, update_time)
       select ${id("AccessRequest", "n")}, ${customerOf("n")}, ${orgOf("n")}, ${id("Member", inSameOrg)}, 'viewer', 'to look',

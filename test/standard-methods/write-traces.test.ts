@@ -1,7 +1,9 @@
 // What each kind of write sends to the database, in readable files: test/standard-methods/traces. A line is a statement, with the number of
 // its round trip; those without a number are sent together with the one above. The entries of the change log follow.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type CallOptions, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { AccessRequestsService } from "../../gen/iam/v1alpha/access_request_pb.ts";
 import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { type Api, createApi } from "../support/api.ts";
@@ -57,7 +59,10 @@ async function trace(run: (options: CallOptions) => Promise<unknown>): Promise<s
   const statements = end();
   const entries = await describeEntries(client, org, before);
   const lines = [...statements, "", "log", ...entries.map((entry) => `    ${entry}`)];
-  return `${lines.join("\n").replaceAll(/@[0-9a-f-]{36}/g, "@id")}\n`.replaceAll(/-\d+\b/g, "");
+  return `${lines.join("\n").replaceAll(/@[0-9a-f-]{36}|(?<=access-request-)[0-9a-f]{32}/g, "@id")}\n`.replaceAll(
+    /-\d+\b/g,
+    "",
+  );
 }
 
 /** What is written, after its like has been written twice: statements are prepared then, and snapshots in memory. */
@@ -101,6 +106,14 @@ const kinds: Readonly<Record<string, () => Promise<Write>>> = {
     const { member, project } = await createSome();
     const roleBinding = { name: newName("viewer"), subjectPath: member, rolePath: "/roles/viewer" };
     return (options) => operator.roleBindings.createRoleBinding({ parentPath: project, roleBinding }, options);
+  },
+  // Whatever the org has: what the author holds is in memory.
+  "begin-access-in-an-emergency": () => {
+    const requests = createClient(AccessRequestsService, ann.transport);
+    const expireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
+    const asked = { rolePath: "/roles/viewer", resourcePath: parentPath, reason: "All is down", expireTime };
+    const accessRequest = { ...asked, breakGlass: true };
+    return Promise.resolve((options) => requests.createAccessRequest({ parentPath, accessRequest }, options));
   },
   "create-resource": async () => {
     const { project } = await createSome();

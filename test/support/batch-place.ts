@@ -11,7 +11,7 @@ export interface BatchPlace {
   /** Returns what stays readable; undefined if the method returns nothing. */
   delete(
     paths: readonly string[],
-    options?: WriteOptions & { readonly parentPath?: string },
+    options?: WriteOptions & { readonly parentPath?: string; readonly etags?: readonly string[] },
   ): Promise<Item[] | undefined>;
   /** The field of a request that holds the resource, as in the proto. */
   readonly field: string;

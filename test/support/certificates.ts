@@ -7,6 +7,8 @@ interface Issued {
   /** Files. */
   readonly certificate: string;
   readonly key: string;
+  /** Both in PEM. */
+  readonly text: string;
 }
 
 export interface Authority {
@@ -49,7 +51,8 @@ export function createAuthority(folder: string, name: string): Authority {
         writeFileSync(files[part], readFileSync(fresh[part]), { mode: 0o600 });
         chownSync(files[part], uid, gid);
       }
-      return files;
+      const text = [files.key, files.certificate].map((file) => readFileSync(file, "utf8")).join("");
+      return { ...files, text };
     },
   };
 }

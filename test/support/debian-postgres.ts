@@ -1,5 +1,5 @@
 // Servers of PostgreSQL 15, the oldest supported version, from Debian's packages, where these are installed.
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
@@ -24,25 +24,28 @@ export interface DebianPostgres {
   allow(lines: readonly string[]): Promise<void>;
   /** Makes a standby of it, which streams from it. */
   startStandby(folder: string): Promise<DebianPostgres>;
-  /** Ends it at once. */
+  /** Resolves when it has ended. */
+  ended(): Promise<void>;
+  /** Ends it at once, if it still runs, and starts it with more environment variables. */
+  restart(environment?: Readonly<Record<string, string>>): Promise<void>;
+  /** Ends it at once, and removes its files. */
   stop(): Promise<void>;
 }
 
-/** Creates a cluster in a new folder and starts its server, with a database `tenantry`. */
-export async function startDebianPostgres(folder: string, settings: readonly string[] = []): Promise<DebianPostgres> {
-  await makeFolder(folder);
-  await runTool(folder, "initdb", [
-    "-D",
-    folder,
-    "-U",
-    "postgres",
-    "-A",
-    "trust",
-    "-E",
-    "UTF8",
-    "--locale=C.UTF-8",
-    "-N",
-  ]);
+/**
+ * Creates a cluster in a new folder and starts its server, with a database `tenantry`.
+ *
+ * @param logFolder a folder, which does not exist either, for its write-ahead log; by default, it is in the other one.
+ */
+export async function startDebianPostgres(
+  folder: string,
+  settings: readonly string[] = [],
+  logFolder?: string,
+): Promise<DebianPostgres> {
+  for (const each of [folder, ...(logFolder === undefined ? [] : [logFolder])]) await makeFolder(each);
+  const options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"];
+  const log = logFolder === undefined ? [] : ["-X", logFolder];
+  await runTool(folder, "initdb", ["-D", folder, ...options, ...log]);
   const server = await startIn(folder, settings);
   const client = new pg.Client({ connectionString: server.url("postgres") });
   await client.connect();
@@ -54,12 +57,15 @@ async function startIn(folder: string, more: readonly string[] = []): Promise<De
   const port = await freePort();
   const settings = ["fsync=off", "full_page_writes=off", "listen_addresses=127.0.0.1", "unix_socket_directories="];
   const given = [...settings, `port=${port}`, "shared_buffers=16MB", ...more].flatMap((each) => ["-c", each]);
-  const child = spawn(join(programs, "postgres"), ["-D", folder, ...given], {
-    ...user(),
-    cwd: folder,
-    stdio: "ignore",
-  });
-  const ended = once(child, "close");
+  const start = (environment: Readonly<Record<string, string>> = {}): ChildProcess =>
+    spawn(join(programs, "postgres"), ["-D", folder, ...given], {
+      ...user(),
+      cwd: folder,
+      stdio: "ignore",
+      env: { ...process.env, ...environment },
+    });
+  let child = start();
+  let ended: Promise<unknown> = once(child, "close");
   const url = (database = "tenantry"): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
   const query = async (text: string, database?: string): Promise<Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: url(database) });
@@ -67,15 +73,22 @@ async function startIn(folder: string, more: readonly string[] = []): Promise<De
     await client.connect();
     return (await client.query<Record<string, unknown>>(text).finally(() => client.end())).rows;
   };
-  while (
-    await query("select 1", "postgres").then(
-      () => false,
-      () => true,
-    )
-  ) {
-    if (child.exitCode !== null) throw new Error(`PostgreSQL 15 in ${folder} has ended`);
-    await sleep(50);
-  }
+  const untilAnswers = async (): Promise<void> => {
+    while (
+      await query("select 1", "postgres").then(
+        () => false,
+        () => true,
+      )
+    ) {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL 15 in ${folder} has ended`);
+      await sleep(50);
+    }
+  };
+  const end = async (): Promise<void> => {
+    child.kill("SIGQUIT");
+    await ended;
+  };
+  await untilAnswers();
   return {
     port,
     url,
@@ -90,9 +103,15 @@ async function startIn(folder: string, more: readonly string[] = []): Promise<De
       await runTool(folder, "pg_basebackup", [...from, "-D", standby, "-X", "stream", "-R", "-c", "fast"]);
       return startIn(standby);
     },
+    ended: async () => void (await ended),
+    async restart(environment) {
+      await end();
+      child = start(environment);
+      ended = once(child, "close");
+      await untilAnswers();
+    },
     async stop() {
-      child.kill("SIGQUIT");
-      await ended;
+      await end();
       await rm(folder, { recursive: true, force: true });
     },
   };

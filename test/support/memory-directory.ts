@@ -2,14 +2,15 @@ import { readFileSync, statfsSync } from "node:fs";
 
 const directory = "/dev/shm";
 
-/** More than the clusters of a run need in total, in bytes. */
-const needed = 4 * 2 ** 30;
+/** More than the clusters of a run of tests need in total, in bytes. */
+const usuallyNeeded = 4 * 2 ** 30;
 
 /**
  * Returns a directory in memory for temporary files, if the system has one that is large enough and allows programs in it to
  * run. A cluster has 1,300 files, and each test that starts a server copies one: in memory, that takes a tenth of the time.
  */
-export function memoryDirectory(): string | undefined {
+export function memoryDirectory(atLeast = 0): string | undefined {
+  const needed = Math.max(usuallyNeeded, atLeast);
   if (process.platform !== "linux" || process.availableMemory() < 2 * needed) return undefined;
   const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
   const [, , type, options = ""] = mounts.findLast((line) => line.split(" ")[1] === directory)?.split(" ") ?? [];

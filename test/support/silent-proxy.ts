@@ -1,4 +1,4 @@
-// A proxy to a PostgreSQL server whose connections can fall silent, like those through a firewall that drops packets.
+// A proxy to a PostgreSQL server, or to this one, whose connections can fall silent, like those through a firewall that drops packets.
 import net from "node:net";
 
 export interface SilentProxy {

@@ -1,8 +1,8 @@
 import { Link, Outlet, useLocation, useParams } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useEffect, useId, useRef, type ReactNode } from "react";
 import { useLiveOrg } from "../calls/use-live-org.ts";
 import { texts } from "../texts/texts.ts";
-import { laterScreens } from "./org-screens.ts";
+import { accessScreens, connectionScreens, pastScreens, usedScreens } from "./org-screens.ts";
 import { ProjectLinks } from "./project-links.tsx";
 
 const { nav } = texts;
@@ -19,29 +19,38 @@ export function OrgFrame() {
         <Link to="/orgs/$org" params={params} activeOptions={{ exact: true, includeSearch: false }}>
           {nav.overview}
         </Link>
-        <Link to="/orgs/$org/access" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.why}
+        <Link to="/orgs/$org/account" params={params}>
+          {nav.account}
         </Link>
-        <Link
-          to="/orgs/$org/members"
-          params={params}
-          search={{ type: undefined }}
-          activeOptions={{ explicitUndefined: true }}
-        >
-          {nav.members}
-        </Link>
-        <Link to="/orgs/$org/members" params={params} search={{ type: "APPLICATION" }}>
-          {nav.accounts}
-        </Link>
-        <Link to="/orgs/$org/groups" params={params} activeOptions={{ includeSearch: false }}>
-          {nav.groups}
-        </Link>
-        <ProjectLinks org={org} />
-        {laterScreens.map(({ to, title }) => (
-          <Link key={to} to={to} params={params} activeOptions={{ includeSearch: false }}>
-            {title}
+        <Part title={nav.parts.people}>
+          <Link
+            to="/orgs/$org/members"
+            params={params}
+            search={{ type: undefined }}
+            activeOptions={{ explicitUndefined: true }}
+          >
+            {nav.members}
           </Link>
-        ))}
+          <Link to="/orgs/$org/members" params={params} search={{ type: "APPLICATION" }}>
+            {nav.accounts}
+          </Link>
+          <Link to="/orgs/$org/groups" params={params} activeOptions={{ includeSearch: false }}>
+            {nav.groups}
+          </Link>
+        </Part>
+        <Part title={nav.parts.use}>
+          <ProjectLinks org={org} />
+          <Screens org={org} of={usedScreens} />
+        </Part>
+        <Part title={nav.parts.access}>
+          <Screens org={org} of={accessScreens} />
+        </Part>
+        <Part title={nav.parts.past}>
+          <Screens org={org} of={pastScreens} />
+        </Part>
+        <Part title={nav.parts.connections}>
+          <Screens org={org} of={connectionScreens} />
+        </Part>
         {live ? <span className="live">{texts.changes.live}</span> : null}
       </nav>
       <div className="screen">
@@ -51,14 +60,38 @@ export function OrgFrame() {
   );
 }
 
-/** Scrolls the navigation to its current entry where the window is too narrow for all. */
+/** Entries that belong together, under a title. */
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  const id = useId();
+  return (
+    <div role="group" aria-labelledby={id} className="side-part">
+      <span id={id} className="side-title">
+        {title}
+      </span>
+      {children}
+    </div>
+  );
+}
+
+type OrgScreen = (typeof accessScreens | typeof usedScreens | typeof pastScreens | typeof connectionScreens)[number];
+
+function Screens({ org, of }: { readonly org: string; readonly of: readonly OrgScreen[] }) {
+  return of.map(({ to, title }) => (
+    <Link key={to} to={to} params={{ org }} activeOptions={{ includeSearch: false }}>
+      {title}
+    </Link>
+  ));
+}
+
+/** Scrolls the navigation to its current entry where the window is too narrow or too low for all. */
 function useCurrentInView(path: string) {
   const side = useRef<HTMLElement>(null);
   useEffect(() => {
     const current = side.current?.querySelector<HTMLElement>("[aria-current]");
     if (side.current === null || current === null || current === undefined) return;
-    const { offsetLeft, clientWidth } = side.current;
+    const { offsetLeft, clientWidth, clientHeight } = side.current;
     side.current.scrollLeft = current.offsetLeft - offsetLeft - (clientWidth - current.offsetWidth) / 2;
+    side.current.scrollTop = current.offsetTop - (clientHeight - current.offsetHeight) / 2;
   }, [path]);
   return side;
 }

@@ -1,13 +1,18 @@
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { problemTexts } from "../texts/problem-texts.ts";
 import { texts } from "../texts/texts.ts";
+import { orgOf } from "./paths.ts";
 
 /** What went wrong, in the service's own sentences, except where these speak of what only programs see. */
 export interface Problem {
   readonly message: string;
   /** By the names of the fields in the API, such as `display_name`. */
   readonly fields: Readonly<Record<string, string>>;
+  /** The org in which somebody of the platform has to ask for access; undefined for other problems. */
+  readonly askIn?: string | undefined;
+  /** Whether the service would say the same again: what is asked for is not there, or not for this person. */
+  readonly isSettled: boolean;
 }
 
 /**
@@ -25,7 +30,15 @@ export function readProblem(error: unknown): Problem {
     // A form has one field for a list, and the sentences of the service about its items name them.
     for (const name of [field, own, own.replace(/\[\d+\]$/, "")]) fields[name] ??= description;
   }
-  return { message: isStale(error) ? problemTexts.changed : failure.rawMessage, fields };
+  const { reason = "", metadata = {} } = failure.findDetails(ErrorInfoSchema)[0] ?? {};
+  // What is taken already is named by its field.
+  if (reason === "RESOURCE_EXISTS") for (const name of Object.keys(metadata)) fields[name] ??= failure.rawMessage;
+  const askIn = metadata["support_access"] === "required" ? metadata["access_requests"] : undefined;
+  const { index: batchItem, resource = "" } = metadata;
+  const changed = batchItem === undefined ? problemTexts.changed : problemTexts.changedOne(resource);
+  const message = isStale(error) ? changed : failure.rawMessage;
+  const isSettled = [Code.NotFound, Code.PermissionDenied].includes(failure.code);
+  return { message, fields, isSettled, ...(askIn !== undefined && { askIn: orgOf(askIn) }) };
 }
 
 /** Whether something has changed since the screen has read it: the screen has to read it again. */
@@ -35,7 +48,8 @@ export const isStale = (error: unknown): boolean =>
     .some(({ reason }) => reason === "ETAG_STALE");
 
 /** Returns a problem with all its sentences in other words. */
-export const reworded = ({ message, fields }: Problem, inWords: (text: string) => string): Problem => ({
+export const reworded = ({ message, fields, ...rest }: Problem, inWords: (text: string) => string): Problem => ({
+  ...rest,
   message: inWords(message),
   fields: Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, inWords(text)])),
 });

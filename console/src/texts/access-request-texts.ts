@@ -17,7 +17,7 @@ export const accessRequestTexts = {
   roleHint: "The smallest that is enough. The path of another one can be typed.",
   resource: "On what",
   resourceHint: "The organisation or a project. The path of one that you do not see can be typed.",
-  until: "At most 30 days from now.",
+  until: "At most 30 days from now, and 72 hours for people of the platform.",
   why: "Why",
   whyHint: "What it is for: whoever decides reads this.",
   wants: "asks for",
@@ -50,5 +50,13 @@ export const accessRequestTexts = {
   approved: "approved by",
   declined: "declined by",
   endedBy: "ended by",
+  approvals: (count: number, of: number) => `${count} of ${of} approvals`,
+  approveOneIntro:
+    "The role is granted once two people have approved it, and taken back at the time that was asked for.",
+  firstApprovedBy: "First approved by",
+  emergency: "Without a decision",
+  begun: "Begun without a decision",
+  begin: "Begin at once, in an emergency",
+  beginHint: "For at most 4 hours. Everybody who can grant the role sees it, and can end it.",
   actionOn: (action: string, role: string, who: string) => `${action}: ${role} for ${who}`,
 };

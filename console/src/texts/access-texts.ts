@@ -49,6 +49,7 @@ export const accessTexts = {
     toHint: "A member or a group.",
     toHintOfCustomer: "A member or a group of the organisation, which you choose first.",
     orgFirst: "Choose an organisation first.",
+    always: "Always",
     more: "More are granted there.",
     all: "See all",
     untilHint: "Empty: it does not end.",

@@ -3,5 +3,6 @@ export const problemTexts = {
   missing: "There is nothing here",
   hidden: "Nothing here that you may see",
   failed: "This cannot be shown now",
+  changedOne: (path: string) => `${path}: ${problemTexts.changed}`,
   changed: "Somebody has changed it since you opened this. Close it, look at how it is now, and do it again.",
 };

@@ -2,6 +2,7 @@
 
 import { accessTexts } from "./access-texts.ts";
 import { counted } from "./counted.ts";
+import { navTexts } from "./nav-texts.ts";
 import { peopleTexts } from "./people-texts.ts";
 
 export const texts = {
@@ -47,29 +48,7 @@ export const texts = {
     asked: "Your request waits for a decision.",
   },
   required: " (required)",
-  nav: {
-    label: "Organisation",
-    overview: "Overview",
-    why: "Who may do what",
-    members: "Members",
-    accounts: "Service accounts",
-    groups: "Groups",
-    projects: "Projects",
-    quota: "Quota",
-    usage: "Usage",
-    account: "Account",
-    resources: "Resources",
-    grants: "Roles granted",
-    roles: "Roles",
-    findings: "Findings",
-    changes: "Changes",
-    past: "As it was",
-    webhooks: "Webhooks",
-    eventStreams: "Event streams",
-    clients: "OAuth clients",
-    identityProviders: "Identity providers",
-    scimSources: "SCIM sources",
-  },
+  nav: navTexts,
   kinds: {
     org: "Organisation",
     customer: "Customer",
@@ -190,7 +169,7 @@ export const texts = {
     in: "in",
     nothingUsed: "Nothing is used yet.",
     nothingUsedHint: "What projects consume appears here, with what is left.",
-    amount: (used: string, reserved: string) => (reserved === "" ? used : `${used} + ${reserved} reserved`),
+    reserved: (amounts: string) => `${amounts} reserved`,
     of: (amount: string, limit: string) => `${amount} of ${limit}`,
     first: {
       title: "Four steps to begin",
@@ -208,6 +187,7 @@ export const texts = {
     roles: "Roles",
     roleBindings: "Role bindings",
     clients: "Clients",
+    contacts: "Contacts",
     identityProviders: "Identity providers",
     scimSources: "SCIM sources",
     accessRequests: "Requests for access",

@@ -12,3 +12,10 @@ export function writeAmount(value: number, unit = ""): string {
   const power = Math.min(Math.floor(Math.log2(value) / 10), binary.length - 1);
   return `${format.format(value / 1024 ** power)} ${binary[power] ?? unit}`;
 }
+
+/** Writes two amounts of a kind as a sum. What both have after the number is there once. */
+export function writeSum(one: number, other: number, unit: string): string {
+  const [first, second] = [writeAmount(one, unit), writeAmount(other, unit)];
+  const prefix = /[^\d]*$/.exec(second)?.[0] ?? "";
+  return `${first.endsWith(prefix) ? first.slice(0, first.length - prefix.length) : first} + ${second}`;
+}

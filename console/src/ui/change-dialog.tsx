@@ -8,7 +8,7 @@ import { Said } from "./said.tsx";
 import { TextAreaField, TextField, valueOf } from "./text-field.tsx";
 
 /** What people can rename and describe. */
-type Changeable = Message & {
+export type Changeable = Message & {
   readonly path: string;
   readonly name: string;
   readonly displayName: string;
@@ -17,7 +17,7 @@ type Changeable = Message & {
 };
 
 /** What an update sends. */
-interface Change<Resource extends Changeable> {
+export interface Change<Resource extends Changeable> {
   readonly path: string;
   readonly changed: MessageInitShape<GenMessage<Resource>>;
   readonly updateMask: { readonly paths: string[] };

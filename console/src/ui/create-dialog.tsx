@@ -1,9 +1,16 @@
 import type { ReactNode } from "react";
+import { hasScreen } from "../app/screens-by-path.ts";
 import { texts } from "../texts/texts.ts";
 import type { Look } from "./form-dialog-props.ts";
 import { FormDialog } from "./form-dialog.tsx";
 import { type Named, NamedFields, namedFields, readNamed } from "./named-fields.tsx";
 import { Said } from "./said.tsx";
+
+/** Returns where something is shown that the service has answered. */
+function pathOf(answer: unknown): string | undefined {
+  const { path } = (answer ?? {}) as { readonly path?: unknown };
+  return typeof path === "string" && hasScreen(path) ? path : undefined;
+}
 
 interface CreateDialogProps {
   readonly title: ReactNode;
@@ -12,6 +19,7 @@ interface CreateDialogProps {
   readonly fields?: readonly string[];
   readonly open: boolean;
   readonly onClose: () => void;
+  /** Makes the call. If it returns what was created, the notice leads there. */
   readonly onCreate: (named: Named, form: FormData) => Promise<unknown>;
   /** Asks what the creation would do, which is then shown first. */
   readonly look?: Look;
@@ -43,9 +51,9 @@ export function CreateDialog({
       onClose={onClose}
       onSubmit={(form) => onCreate(readNamed(form), form)}
       look={look}
-      done={(form) => {
+      done={(form, created) => {
         const { name, displayName } = readNamed(form);
-        return <Said what={said} name={displayName || name} />;
+        return <Said what={said} name={displayName || name} path={pathOf(created)} />;
       }}
     >
       <NamedFields />

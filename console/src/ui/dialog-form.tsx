@@ -52,10 +52,10 @@ export function DialogForm(props: FormDialogProps) {
       setShown({ values, note: await look.ask(form) });
       return;
     }
-    await onSubmit(form);
+    const answer = await onSubmit(form);
     await queryClient.invalidateQueries();
     onClose();
-    const said = typeof done === "function" ? done(form) : done;
+    const said = typeof done === "function" ? done(form, answer) : done;
     if (said !== undefined) notices.say(said);
   };
   const handle = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {

@@ -29,7 +29,7 @@ export interface FormDialogProps {
   /** Asks, as `onPreview` does, what else the call would do, and says how the form shows that. */
   readonly look?: Look | undefined;
   /** What is said when it is done, to somebody who may be on another screen by then. Left out where the screen itself says it. */
-  readonly done?: ReactNode | ((form: FormData) => ReactNode);
+  readonly done?: ReactNode | ((form: FormData, answer: unknown) => ReactNode);
   /** Writes what the service says in other words, such as with the names of what it calls by ids. */
   readonly inWords?: (text: string) => string;
   readonly children?: ReactNode;

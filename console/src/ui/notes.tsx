@@ -1,4 +1,6 @@
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { nameOf } from "../calls/paths.ts";
 import { readProblem } from "../calls/read-problem.ts";
 import { texts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
@@ -13,10 +15,22 @@ export function Loading() {
 
 /** Says what the service says about a call that failed. */
 export function ErrorNote({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) {
+  const { message, askIn, isSettled } = readProblem(error);
   return (
-    <div className="note problem" role="alert">
-      <p>{readProblem(error).message}</p>
-      {retry === undefined ? null : <Button onClick={retry}>{texts.tryAgain}</Button>}
+    <div className={isSettled ? "note" : "note problem"} role="alert">
+      <p>{message}</p>
+      {askIn === undefined ? null : (
+        <p>
+          <Link
+            to="/orgs/$org/accessRequests"
+            params={{ org: nameOf(askIn) }}
+            search={{ create: true, resource: askIn, role: "/roles/viewer" }}
+          >
+            {texts.requests.ask}
+          </Link>
+        </p>
+      )}
+      {retry === undefined || isSettled ? null : <Button onClick={retry}>{texts.tryAgain}</Button>}
     </div>
   );
 }

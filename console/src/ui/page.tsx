@@ -1,5 +1,12 @@
-import { useEffect, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, type ReactNode } from "react";
+import { useLocation } from "@tanstack/react-router";
 import { texts } from "../texts/texts.ts";
+
+/** Loaded by the first screen that has others above it. */
+const Trail = lazy(async () => ({ default: (await import("./trail.tsx")).Trail }));
+
+/** The paths of what is in a list of an org. */
+const deep = /^\/orgs\/[^/]+\/[^/]+\/[^/]/;
 
 interface PageProps {
   /** What the screen shows; also the title of the window. */
@@ -13,6 +20,7 @@ interface PageProps {
 }
 
 export function Page({ title, kind, actions, intro, children }: PageProps) {
+  const isDeep = useLocation({ select: ({ pathname }) => deep.test(pathname) });
   useEffect(() => {
     document.title = `${title} · ${texts.product}`;
   }, [title]);
@@ -20,7 +28,14 @@ export function Page({ title, kind, actions, intro, children }: PageProps) {
     <>
       <header className="page-head">
         <div>
-          {kind === undefined ? null : <p className="page-kind">{kind}</p>}
+          <div className="page-way">
+            {isDeep ? (
+              <Suspense>
+                <Trail />
+              </Suspense>
+            ) : null}
+            {kind === undefined ? null : <p>{kind}</p>}
+          </div>
           <h1>
             <bdi>{title}</bdi>
           </h1>

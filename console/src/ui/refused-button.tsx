@@ -3,6 +3,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { AccessService } from "../../../gen/iam/v1alpha/access_pb.ts";
+import { readProblem } from "../calls/read-problem.ts";
 import { useSession } from "../app/use-session.ts";
 import { nameOf, orgOf } from "../calls/paths.ts";
 import { texts } from "../texts/texts.ts";
@@ -61,17 +62,28 @@ function Reason({ permission, resourcePath }: Refusal) {
           {texts.refused.helper} <PathLinks paths={data.granterPaths.slice(0, 3)} />.
         </p>
       )}
-      <AskLink resourcePath={resourcePath} role={data?.rolePaths[0]} />
+      <AskLink
+        resourcePath={resourcePath}
+        role={data?.rolePaths[0]}
+        parent={data?.accessRequestParentPath ?? readProblem(error).askIn}
+      />
       {error === null ? null : <p>{texts.refused.unknown}</p>}
     </>
   );
 }
 
-/** Leads to a request for the access that is missing, for members of the org. */
-function AskLink({ resourcePath, role }: { readonly resourcePath: string; readonly role: string | undefined }) {
+interface AskLinkProps {
+  readonly resourcePath: string;
+  readonly role: string | undefined;
+  /** The org in which the service says that the person can ask, if it does. */
+  readonly parent: string | undefined;
+}
+
+/** Leads to a request for the access that is missing, for members of the org, and for people of the platform where the org approves what they do. */
+function AskLink({ resourcePath, role, parent }: AskLinkProps) {
   const { member } = useSession();
   const org = orgOf(resourcePath);
-  if (org === "" || org !== orgOf(member)) return null;
+  if (org === "" || (org !== orgOf(member) && org !== parent)) return null;
   return (
     <p>
       <Link

@@ -2,7 +2,7 @@ import { Meter } from "@base-ui/react/meter";
 import type { ReactNode } from "react";
 import type { Kind } from "../calls/use-kinds.ts";
 import { texts } from "../texts/texts.ts";
-import { writeAmount } from "./amount.ts";
+import { writeAmount, writeSum } from "./amount.ts";
 
 /** From this share of a limit on, its meter warns. */
 const nearly = 0.9;
@@ -24,7 +24,7 @@ interface UseMeterProps {
 
 /** How much of a limit is used. */
 export function UseMeter({ use: { name, unit, used, reserved, limit }, label, meterLabel = name }: UseMeterProps) {
-  const amount = texts.overview.amount(writeAmount(used, unit), reserved === 0 ? "" : writeAmount(reserved, unit));
+  const amount = reserved === 0 ? writeAmount(used, unit) : texts.overview.reserved(writeSum(used, reserved, unit));
   const taken = used + reserved;
   const max = limit === undefined || limit === 0 ? 1 : limit;
   return (

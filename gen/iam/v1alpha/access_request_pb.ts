@@ -18,12 +18,16 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/access_request.proto.
  */
 export const file_iam_v1alpha_access_request: GenFile = /*@__PURE__*/
-  fileDesc("CiBpYW0vdjFhbHBoYS9hY2Nlc3NfcmVxdWVzdC5wcm90bxILaWFtLnYxYWxwaGEi+QgKDUFjY2Vzc1JlcXVlc3QSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSMwoJcm9sZV9wYXRoGAMgASgJQiDgQQLgQQX6QRcKFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIjCg1yZXNvdXJjZV9wYXRoGAQgASgJQgzgQQLgQQX6QQMKASoSHwoGcmVhc29uGAUgASgJQg/gQQLgQQW6SAZyBLC7GAESNwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgbgQQLgQQUSNAoLbWVtYmVyX3BhdGgYByABKAlCH+BBA/pBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISNAoFc3RhdGUYCCABKA4yIC5pYW0udjFhbHBoYS5BY2Nlc3NSZXF1ZXN0LlN0YXRlQgPgQQMSMwoKbGFwc2VfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI6CghkZWNpc2lvbhgKIAEoCzIjLmlhbS52MWFscGhhLkFjY2Vzc1JlcXVlc3QuRGVjaXNpb25CA+BBAxI/ChFyb2xlX2JpbmRpbmdfcGF0aBgLIAEoCUIk4EED+kEeChxpYW0udGVuYW50cnkuZGV2L1JvbGVCaW5kaW5nEjMKCmVuZGVyX3BhdGgYDCABKAlCH+BBA/pBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISMQoIZW5kX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEZXRhZxgOIAEoCUID4EEBEjQKC2NyZWF0ZV90aW1lGA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDGqQBCghEZWNpc2lvbhI1CgxkZWNpZGVyX3BhdGgYASABKAlCH+BBA/pBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISFQoIYXBwcm92ZWQYAiABKAhCA+BBAxIUCgdtZXNzYWdlGAMgASgJQgPgQQMSNAoLZGVjaWRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMibgoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgdQRU5ESU5HEAESDAoIQVBQUk9WRUQQAhIMCghERUNMSU5FRBADEg0KCUNBTkNFTExFRBAEEgsKB0VYUElSRUQQBRIJCgVFTkRFRBAGOnTqQXEKHmlhbS50ZW5hbnRyeS5kZXYvQWNjZXNzUmVxdWVzdBIqb3Jncy97b3JnfS9hY2Nlc3NSZXF1ZXN0cy97YWNjZXNzX3JlcXVlc3R9GgRwYXRoKg5hY2Nlc3NSZXF1ZXN0czINYWNjZXNzUmVxdWVzdCJPChdHZXRBY2Nlc3NSZXF1ZXN0UmVxdWVzdBI0CgRwYXRoGAEgASgJQibgQQL6QSAKHmlhbS50ZW5hbnRyeS5kZXYvQWNjZXNzUmVxdWVzdCLEAQoZTGlzdEFjY2Vzc1JlcXVlc3RzUmVxdWVzdBI7CgtwYXJlbnRfcGF0aBgBIAEoCUIm4EEC+kEgEh5pYW0udGVuYW50cnkuZGV2L0FjY2Vzc1JlcXVlc3QSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQEipAEKGkxpc3RBY2Nlc3NSZXF1ZXN0c1Jlc3BvbnNlEjMKD2FjY2Vzc19yZXF1ZXN0cxgBIAMoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1JlcXVlc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBARIQCghyZXZpc2lvbhgEIAEoCUINCgtfdG90YWxfc2l6ZSLSAQoaQ3JlYXRlQWNjZXNzUmVxdWVzdFJlcXVlc3QSOwoLcGFyZW50X3BhdGgYASABKAlCJuBBAvpBIBIeaWFtLnRlbmFudHJ5LmRldi9BY2Nlc3NSZXF1ZXN0EjcKDmFjY2Vzc19yZXF1ZXN0GAIgASgLMhouaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdEID4EECEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASLFAQobQXBwcm92ZUFjY2Vzc1JlcXVlc3RSZXF1ZXN0EjQKBHBhdGgYASABKAlCJuBBAvpBIAoeaWFtLnRlbmFudHJ5LmRldi9BY2Nlc3NSZXF1ZXN0Eh0KB21lc3NhZ2UYAiABKAlCDOBBAbpIBnIEsLsYARIRCgRldGFnGAMgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBIsUBChtEZWNsaW5lQWNjZXNzUmVxdWVzdFJlcXVlc3QSNAoEcGF0aBgBIAEoCUIm4EEC+kEgCh5pYW0udGVuYW50cnkuZGV2L0FjY2Vzc1JlcXVlc3QSHQoHbWVzc2FnZRgCIAEoCUIM4EEBukgGcgSwuxgBEhEKBGV0YWcYAyABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEipQEKGkNhbmNlbEFjY2Vzc1JlcXVlc3RSZXF1ZXN0EjQKBHBhdGgYASABKAlCJuBBAvpBIAoeaWFtLnRlbmFudHJ5LmRldi9BY2Nlc3NSZXF1ZXN0EhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEiogEKF0VuZEFjY2Vzc1JlcXVlc3RSZXF1ZXN0EjQKBHBhdGgYASABKAlCJuBBAvpBIAoeaWFtLnRlbmFudHJ5LmRldi9BY2Nlc3NSZXF1ZXN0EhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEy+AoKFUFjY2Vzc1JlcXVlc3RzU2VydmljZRKwAQoQR2V0QWNjZXNzUmVxdWVzdBIkLmlhbS52MWFscGhhLkdldEFjY2Vzc1JlcXVlc3RSZXF1ZXN0GhouaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdCJakAIBorsYIAoWaWFtLmFjY2Vzc1JlcXVlc3RzLmdldBIEcGF0aEABgtPkkwItEisvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2FjY2Vzc1JlcXVlc3RzLyp9Es4BChJMaXN0QWNjZXNzUmVxdWVzdHMSJi5pYW0udjFhbHBoYS5MaXN0QWNjZXNzUmVxdWVzdHNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuTGlzdEFjY2Vzc1JlcXVlc3RzUmVzcG9uc2UiZ5ACAaK7GCgKF2lhbS5hY2Nlc3NSZXF1ZXN0cy5saXN0EgtwYXJlbnRfcGF0aEABgtPkkwIyEjAvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vYWNjZXNzUmVxdWVzdHMS0gEKE0NyZWF0ZUFjY2Vzc1JlcXVlc3QSJy5pYW0udjFhbHBoYS5DcmVhdGVBY2Nlc3NSZXF1ZXN0UmVxdWVzdBoaLmlhbS52MWFscGhhLkFjY2Vzc1JlcXVlc3QidqK7GCoKGWlhbS5hY2Nlc3NSZXF1ZXN0cy5jcmVhdGUSC3BhcmVudF9wYXRoQAGC0+STAkI6DmFjY2Vzc19yZXF1ZXN0IjAvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vYWNjZXNzUmVxdWVzdHMSxAEKFEFwcHJvdmVBY2Nlc3NSZXF1ZXN0EiguaWFtLnYxYWxwaGEuQXBwcm92ZUFjY2Vzc1JlcXVlc3RSZXF1ZXN0GhouaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdCJmorsYJAoaaWFtLmFjY2Vzc1JlcXVlc3RzLmFwcHJvdmUSBHBhdGhAAYLT5JMCODoBKiIzL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9hY2Nlc3NSZXF1ZXN0cy8qfTphcHByb3ZlEsQBChREZWNsaW5lQWNjZXNzUmVxdWVzdBIoLmlhbS52MWFscGhhLkRlY2xpbmVBY2Nlc3NSZXF1ZXN0UmVxdWVzdBoaLmlhbS52MWFscGhhLkFjY2Vzc1JlcXVlc3QiZqK7GCQKGmlhbS5hY2Nlc3NSZXF1ZXN0cy5kZWNsaW5lEgRwYXRoQAGC0+STAjg6ASoiMy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovYWNjZXNzUmVxdWVzdHMvKn06ZGVjbGluZRLAAQoTQ2FuY2VsQWNjZXNzUmVxdWVzdBInLmlhbS52MWFscGhhLkNhbmNlbEFjY2Vzc1JlcXVlc3RSZXF1ZXN0GhouaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdCJkorsYIwoZaWFtLmFjY2Vzc1JlcXVlc3RzLmNhbmNlbBIEcGF0aEABgtPkkwI3OgEqIjIvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2FjY2Vzc1JlcXVlc3RzLyp9OmNhbmNlbBK0AQoQRW5kQWNjZXNzUmVxdWVzdBIkLmlhbS52MWFscGhhLkVuZEFjY2Vzc1JlcXVlc3RSZXF1ZXN0GhouaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdCJeorsYIAoWaWFtLmFjY2Vzc1JlcXVlc3RzLmVuZBIEcGF0aEABgtPkkwI0OgEqIi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2FjY2Vzc1JlcXVlc3RzLyp9OmVuZEJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("CiBpYW0vdjFhbHBoYS9hY2Nlc3NfcmVxdWVzdC5wcm90bxILaWFtLnYxYWxwaGEikQoKDUFjY2Vzc1JlcXVlc3QSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSMwoJcm9sZV9wYXRoGAMgASgJQiDgQQLgQQX6QRcKFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIjCg1yZXNvdXJjZV9wYXRoGAQgASgJQgzgQQLgQQX6QQMKASoSHwoGcmVhc29uGAUgASgJQg/gQQLgQQW6SAZyBLC7GAESNwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgbgQQLgQQUSNAoLbWVtYmVyX3BhdGgYByABKAlCH+BBA/pBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISNAoFc3RhdGUYCCABKA4yIC5pYW0udjFhbHBoYS5BY2Nlc3NSZXF1ZXN0LlN0YXRlQgPgQQMSMwoKbGFwc2VfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI6CghkZWNpc2lvbhgKIAEoCzIjLmlhbS52MWFscGhhLkFjY2Vzc1JlcXVlc3QuRGVjaXNpb25CA+BBAxI/ChFyb2xlX2JpbmRpbmdfcGF0aBgLIAEoCUIk4EED+kEeChxpYW0udGVuYW50cnkuZGV2L1JvbGVCaW5kaW5nEjMKCmVuZGVyX3BhdGgYDCABKAlCH+BBA/pBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISMQoIZW5kX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEZXRhZxgOIAEoCUID4EEBEjQKC2NyZWF0ZV90aW1lGA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhYKCW1lbWJlcl9pZBgRIAEoCUID4EEDEh8KEnJlcXVpcmVkX2FwcHJvdmFscxgSIAEoBUID4EEDEkAKDmZpcnN0X2FwcHJvdmFsGBMgASgLMiMuaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdC5EZWNpc2lvbkID4EEDEhsKC2JyZWFrX2dsYXNzGBQgASgIQgbgQQHgQQUapAEKCERlY2lzaW9uEjUKDGRlY2lkZXJfcGF0aBgBIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIVCghhcHByb3ZlZBgCIAEoCEID4EEDEhQKB21lc3NhZ2UYAyABKAlCA+BBAxI0CgtkZWNpZGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAyJuCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB1BFTkRJTkcQARIMCghBUFBST1ZFRBACEgwKCERFQ0xJTkVEEAMSDQoJQ0FOQ0VMTEVEEAQSCwoHRVhQSVJFRBAFEgkKBUVOREVEEAY6dOpBcQoeaWFtLnRlbmFudHJ5LmRldi9BY2Nlc3NSZXF1ZXN0EipvcmdzL3tvcmd9L2FjY2Vzc1JlcXVlc3RzL3thY2Nlc3NfcmVxdWVzdH0aBHBhdGgqDmFjY2Vzc1JlcXVlc3RzMg1hY2Nlc3NSZXF1ZXN0Ik8KF0dldEFjY2Vzc1JlcXVlc3RSZXF1ZXN0EjQKBHBhdGgYASABKAlCJuBBAvpBIAoeaWFtLnRlbmFudHJ5LmRldi9BY2Nlc3NSZXF1ZXN0IsQBChlMaXN0QWNjZXNzUmVxdWVzdHNSZXF1ZXN0EjsKC3BhcmVudF9wYXRoGAEgASgJQibgQQL6QSASHmlhbS50ZW5hbnRyeS5kZXYvQWNjZXNzUmVxdWVzdBIdCglwYWdlX3NpemUYAiABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgDIAEoCUIL4EEBukgFcgMogAgSEwoGZmlsdGVyGAQgASgJQgPgQQESFQoIb3JkZXJfYnkYBSABKAlCA+BBASKkAQoaTGlzdEFjY2Vzc1JlcXVlc3RzUmVzcG9uc2USMwoPYWNjZXNzX3JlcXVlc3RzGAEgAygLMhouaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBEhAKCHJldmlzaW9uGAQgASgJQg0KC190b3RhbF9zaXplItIBChpDcmVhdGVBY2Nlc3NSZXF1ZXN0UmVxdWVzdBI7CgtwYXJlbnRfcGF0aBgBIAEoCUIm4EEC+kEgEh5pYW0udGVuYW50cnkuZGV2L0FjY2Vzc1JlcXVlc3QSNwoOYWNjZXNzX3JlcXVlc3QYAiABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NSZXF1ZXN0QgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIsUBChtBcHByb3ZlQWNjZXNzUmVxdWVzdFJlcXVlc3QSNAoEcGF0aBgBIAEoCUIm4EEC+kEgCh5pYW0udGVuYW50cnkuZGV2L0FjY2Vzc1JlcXVlc3QSHQoHbWVzc2FnZRgCIAEoCUIM4EEBukgGcgSwuxgBEhEKBGV0YWcYAyABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEixQEKG0RlY2xpbmVBY2Nlc3NSZXF1ZXN0UmVxdWVzdBI0CgRwYXRoGAEgASgJQibgQQL6QSAKHmlhbS50ZW5hbnRyeS5kZXYvQWNjZXNzUmVxdWVzdBIdCgdtZXNzYWdlGAIgASgJQgzgQQG6SAZyBLC7GAESEQoEZXRhZxgDIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYBCABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAUgASgJQg7gQQG6SAjYAQFyA7ABASKlAQoaQ2FuY2VsQWNjZXNzUmVxdWVzdFJlcXVlc3QSNAoEcGF0aBgBIAEoCUIm4EEC+kEgCh5pYW0udGVuYW50cnkuZGV2L0FjY2Vzc1JlcXVlc3QSEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKiAQoXRW5kQWNjZXNzUmVxdWVzdFJlcXVlc3QSNAoEcGF0aBgBIAEoCUIm4EEC+kEgCh5pYW0udGVuYW50cnkuZGV2L0FjY2Vzc1JlcXVlc3QSEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABATL4CgoVQWNjZXNzUmVxdWVzdHNTZXJ2aWNlErABChBHZXRBY2Nlc3NSZXF1ZXN0EiQuaWFtLnYxYWxwaGEuR2V0QWNjZXNzUmVxdWVzdFJlcXVlc3QaGi5pYW0udjFhbHBoYS5BY2Nlc3NSZXF1ZXN0IlqQAgGiuxggChZpYW0uYWNjZXNzUmVxdWVzdHMuZ2V0EgRwYXRoQAGC0+STAi0SKy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovYWNjZXNzUmVxdWVzdHMvKn0SzgEKEkxpc3RBY2Nlc3NSZXF1ZXN0cxImLmlhbS52MWFscGhhLkxpc3RBY2Nlc3NSZXF1ZXN0c1JlcXVlc3QaJy5pYW0udjFhbHBoYS5MaXN0QWNjZXNzUmVxdWVzdHNSZXNwb25zZSJnkAIBorsYKAoXaWFtLmFjY2Vzc1JlcXVlc3RzLmxpc3QSC3BhcmVudF9wYXRoQAGC0+STAjISMC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9hY2Nlc3NSZXF1ZXN0cxLSAQoTQ3JlYXRlQWNjZXNzUmVxdWVzdBInLmlhbS52MWFscGhhLkNyZWF0ZUFjY2Vzc1JlcXVlc3RSZXF1ZXN0GhouaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdCJ2orsYKgoZaWFtLmFjY2Vzc1JlcXVlc3RzLmNyZWF0ZRILcGFyZW50X3BhdGhAAYLT5JMCQjoOYWNjZXNzX3JlcXVlc3QiMC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9hY2Nlc3NSZXF1ZXN0cxLEAQoUQXBwcm92ZUFjY2Vzc1JlcXVlc3QSKC5pYW0udjFhbHBoYS5BcHByb3ZlQWNjZXNzUmVxdWVzdFJlcXVlc3QaGi5pYW0udjFhbHBoYS5BY2Nlc3NSZXF1ZXN0ImaiuxgkChppYW0uYWNjZXNzUmVxdWVzdHMuYXBwcm92ZRIEcGF0aEABgtPkkwI4OgEqIjMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2FjY2Vzc1JlcXVlc3RzLyp9OmFwcHJvdmUSxAEKFERlY2xpbmVBY2Nlc3NSZXF1ZXN0EiguaWFtLnYxYWxwaGEuRGVjbGluZUFjY2Vzc1JlcXVlc3RSZXF1ZXN0GhouaWFtLnYxYWxwaGEuQWNjZXNzUmVxdWVzdCJmorsYJAoaaWFtLmFjY2Vzc1JlcXVlc3RzLmRlY2xpbmUSBHBhdGhAAYLT5JMCODoBKiIzL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9hY2Nlc3NSZXF1ZXN0cy8qfTpkZWNsaW5lEsABChNDYW5jZWxBY2Nlc3NSZXF1ZXN0EicuaWFtLnYxYWxwaGEuQ2FuY2VsQWNjZXNzUmVxdWVzdFJlcXVlc3QaGi5pYW0udjFhbHBoYS5BY2Nlc3NSZXF1ZXN0ImSiuxgjChlpYW0uYWNjZXNzUmVxdWVzdHMuY2FuY2VsEgRwYXRoQAGC0+STAjc6ASoiMi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovYWNjZXNzUmVxdWVzdHMvKn06Y2FuY2VsErQBChBFbmRBY2Nlc3NSZXF1ZXN0EiQuaWFtLnYxYWxwaGEuRW5kQWNjZXNzUmVxdWVzdFJlcXVlc3QaGi5pYW0udjFhbHBoYS5BY2Nlc3NSZXF1ZXN0Il6iuxggChZpYW0uYWNjZXNzUmVxdWVzdHMuZW5kEgRwYXRoQAGC0+STAjQ6ASoiLy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovYWNjZXNzUmVxdWVzdHMvKn06ZW5kQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A request of a Member for a Role on its Org, or on a Project in it, for some time. Those who can grant the Role see it and
  * decide. The approval creates a RoleBinding that expires; the AccessRequest stays as the history of it. It has no name: its
  * path ends with its id.
+ *
+ * Where an Org of the Customer has `support_access_required`, members of the platform ask, too: those of the Org `system`. An approval then creates no
+ * RoleBinding. It lets what the member holds on the platform count in the Org as far as the Role goes, until `expire_time`, but for what makes
+ * or changes access, credentials and deliveries.
  *
  * @generated from message iam.v1alpha.AccessRequest
  */
@@ -65,14 +69,16 @@ export type AccessRequest = Message<"iam.v1alpha.AccessRequest"> & {
   reason: string;
 
   /**
-   * Until when the access is wanted, at most 30 days from now, for example `2026-03-01T18:00:00Z`. The RoleBinding expires then.
+   * Until when the access is wanted, at most 30 days from now, for example `2026-03-01T18:00:00Z`. The RoleBinding expires then. A member of the
+   * platform asks for at most 72 hours, for a predefined Role in the whole Org.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 6;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * The Member that asks, for example `/orgs/acme/members/alice`: the caller that created the AccessRequest.
+   * The Member that asks, for example `/orgs/acme/members/alice`, or `/orgs/system/members/bob` of the platform, with the name that it had then: the caller
+   * that created the AccessRequest.
    *
    * @generated from field: string member_path = 7;
    */
@@ -101,7 +107,7 @@ export type AccessRequest = Message<"iam.v1alpha.AccessRequest"> & {
 
   /**
    * The RoleBinding that the approval created, for example `/orgs/acme/projects/web/roleBindings/access-request-01980f5e7c1a7b3e9c553f0f6e1d2a4b`;
-   * empty while there is none.
+   * empty while there is none, and for a member of the platform.
    *
    * @generated from field: string role_binding_path = 11;
    */
@@ -145,6 +151,38 @@ export type AccessRequest = Message<"iam.v1alpha.AccessRequest"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 16;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * The id of the Member that asks, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. Names of Members can change, and pass to others; the id does not.
+   *
+   * @generated from field: string member_id = 17;
+   */
+  memberId: string;
+
+  /**
+   * How many different Members have to approve it while it is PENDING, as its Org wants now (`access_request_approvals`): 1 or 2; 0 once it
+   * is decided.
+   *
+   * @generated from field: int32 required_approvals = 18;
+   */
+  requiredApprovals: number;
+
+  /**
+   * The approval that was not enough, where the Org wants two. It counts as long as its Member could approve: whether that is so is decided when another one
+   * approves. Unset if there is none. `decision` is the one that decided.
+   *
+   * @generated from field: iam.v1alpha.AccessRequest.Decision first_approval = 19;
+   */
+  firstApproval?: AccessRequest_Decision | undefined;
+
+  /**
+   * Whether the access begins at once, without a decision, in an emergency. The Member must hold `iam.accessRequests.breakGlass` on the Org or Project, without a
+   * condition or an expire time, and need not hold what the Role has. The access lasts at most 4 hours. Everybody who can grant it sees the AccessRequest and can
+   * end the access; who is a confirmed contact for SECURITY when it begins is told.
+   *
+   * @generated from field: bool break_glass = 20;
+   */
+  breakGlass: boolean;
 };
 
 /**
@@ -620,7 +658,8 @@ export const EndAccessRequestRequestSchema: GenMessage<EndAccessRequestRequest> 
 /**
  * Asks for access, and decides about it. Each Member of the Org may call the methods in that Org without their permissions: it
  * then sees its own AccessRequests, and those that it may decide about because it holds `iam.roleBindings.create` on what they
- * ask for.
+ * ask for. So may each ACTIVE Member of the platform that holds `iam.orgs.get` on the Org, where an Org of the Customer has
+ * `support_access_required`: it sees its own.
  *
  * @generated from service iam.v1alpha.AccessRequestsService
  */
@@ -648,8 +687,11 @@ export const AccessRequestsService: GenService<{
     output: typeof ListAccessRequestsResponseSchema;
   },
   /**
-   * Creates an AccessRequest of the caller, which must be a Member of the Org. It is PENDING until it is decided. A Member has at
-   * most 10 PENDING ones, and creates at most 50 in 24 hours.
+   * Creates an AccessRequest of the caller, which must be a Member of the Org or, where an Org of the Customer has `support_access_required`, of the
+   * platform. It is PENDING until it is decided. A Member has at most 10 PENDING ones, and creates at most 50 in 24 hours, and as many with
+   * `break_glass`.
+   *
+   * With `break_glass` it is APPROVED at once, also if 10 are PENDING, and its RoleBinding is created in the same transaction.
    *
    * @generated from rpc iam.v1alpha.AccessRequestsService.CreateAccessRequest
    */
@@ -661,7 +703,8 @@ export const AccessRequestsService: GenService<{
   /**
    * Approves an AccessRequest: creates the RoleBinding, in the same transaction. The caller must hold what creating it by hand
    * requires, `iam.roleBindings.create` on the Org or Project and every permission of the Role, and must not be the Member that
-   * asks. Fails with FAILED_PRECONDITION unless the AccessRequest is PENDING and its Member is ACTIVE.
+   * asks. Where the Org wants two approvals, the first one leaves it PENDING, and the second must be of another Member. For a member of the platform, it
+   * creates none, and the caller must not be one of these. Fails with FAILED_PRECONDITION unless the AccessRequest is PENDING and its Member is ACTIVE.
    *
    * @generated from rpc iam.v1alpha.AccessRequestsService.ApproveAccessRequest
    */
@@ -694,7 +737,7 @@ export const AccessRequestsService: GenService<{
   },
   /**
    * Ends the access of an APPROVED AccessRequest before its time: removes the RoleBinding, in the same transaction. The caller must
-   * be the Member that asked, or hold what deleting the RoleBinding requires. Fails with FAILED_PRECONDITION unless the AccessRequest is
+   * be the Member that asked, or hold what deleting the RoleBinding requires; with `break_glass`, what approving it would require is enough. Fails with FAILED_PRECONDITION unless the AccessRequest is
    * APPROVED.
    *
    * @generated from rpc iam.v1alpha.AccessRequestsService.EndAccessRequest

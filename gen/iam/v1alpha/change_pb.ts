@@ -290,7 +290,8 @@ export const Change_Type = {
   EXPIRED: 4,
 
   /**
-   * It is a log, which somebody has read: a line for each caller and hour.
+   * Something was read, which is logged: a log, a line for each caller and hour, or what somebody of the platform has read with an approved
+   * AccessRequest, a line for each caller, method, path and hour. Of the latter, `resource_type` is `SupportAccess`, and `resource_id` that of the request.
    *
    * @generated from enum value: READ = 5;
    */

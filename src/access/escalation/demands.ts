@@ -41,6 +41,17 @@ export const revoking: Demand = {
   },
 };
 
+/** The demand of access that begins without a decision: the permission to begin it, and not what that is worth to who gets it from somebody. */
+export const breakingGlass: Demand = {
+  passesOn: false,
+  unless: [],
+  deny([permission = ""], scope, transaction) {
+    const path = pathOfScope(scope, transaction);
+    const message = `to begin access without a decision, the caller must hold ${permission} on ${path} without a condition or an expire time`;
+    return new ServiceError("PERMISSION_DENIED", message, { metadata: { permission, resource: path } });
+  },
+};
+
 function grantExceedsOwn(rule: string, missing: readonly string[]): ServiceError {
   const named = missing.slice(0, maxNamed).map(nameOf);
   const more = missing.length > maxNamed ? ` and ${missing.length - maxNamed} more` : "";

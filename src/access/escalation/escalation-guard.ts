@@ -9,13 +9,14 @@ import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { PredefinedRoles } from "../engine/tables/role-table.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
-import { granting, revoking, shifting } from "./demands.ts";
+import { breakingGlass, granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
 import {
   type RequireHeld,
   createPermissionsOf,
   createRequireHeld,
-  holdsLasting,
+  holdsOnOrg,
+  permissionToBreakGlass,
   provisions,
   requireWhole,
 } from "./require-held.ts";
@@ -25,13 +26,11 @@ import { type EffectiveGrant, heldBy, heldByAll, heldConditionally } from "./sto
 
 export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): EscalationGuard {
   const requireHeld = createRequireHeld(viewAuthor, predefinedRoles);
-
   const isOwner: EscalationGuard["isOwner"] = async (transaction) => {
-    const { author, org } = transaction;
+    const { author } = transaction;
     if (author.grantsUntil !== null || author.narrowing !== undefined) return false;
     const view = await viewAuthor(transaction, "lasting");
-    const resource = { kind: "org", customerId: org.customer_id, orgId: org.id } as const;
-    return view === undefined || holdsLasting(view, required(predefinedRoles["owner"]), resource);
+    return view === undefined || holdsOnOrg(view, required(predefinedRoles["owner"]), transaction);
   };
 
   const requireMayActAs: EscalationGuard["requireMayActAs"] = async (transaction, memberId, grantsUntil) => {
@@ -53,6 +52,7 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
 
   return {
     isOwner,
+    requireMayBreakGlass: createRequireMayBreakGlass(requireHeld),
     requireMayActAs,
     requireMayImpersonate: createRequireMayImpersonate(requireHeld, predefinedRoles),
     requireMayJoin: createRequireMayJoin(requireHeld),
@@ -110,6 +110,17 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
   };
 }
 
+const createRequireMayBreakGlass =
+  (requireHeld: RequireHeld): EscalationGuard["requireMayBreakGlass"] =>
+  async (transaction, scope) => {
+    requireWhole(transaction);
+    if (transaction.author.grantsUntil !== null) {
+      throw new ServiceError("GRANT_EXCEEDS_OWN", "with a limited API key, nobody begins access without a decision");
+    }
+    const role = { permissions: [permissionToBreakGlass] };
+    await requireHeld(transaction, [{ role, scope }], breakingGlass);
+  };
+
 function createRequireMayImpersonate(
   requireHeld: RequireHeld,
   predefinedRoles: PredefinedRoles,
@@ -160,7 +171,7 @@ async function filterReading(
   const reading: EffectiveGrant[] = [];
   for (const [index, grant] of grants.entries()) {
     if (index % conditionsPerTurn === conditionsPerTurn - 1) await nextTurn();
-    if (reads(dependenciesOf(grant.condition))) reading.push(grant);
+    if (grant.condition !== "" && reads(dependenciesOf(grant.condition))) reading.push(grant);
   }
   return reading;
 }

@@ -54,6 +54,11 @@ export type Revocation =
  */
 export interface EscalationGuard {
   requireMayGrant(transaction: OrgTransaction, grants: readonly RoleGrant[]): Promise<void>;
+  /**
+   * Checks that the author may begin access to the org or a project in it without a decision: it holds the permission for that there, which is worth every
+   * permission, for good and without a condition, so that nobody renews by such access what it gives.
+   */
+  requireMayBreakGlass(transaction: OrgTransaction, scope: GrantScope): Promise<void>;
   /** Checks that the author may put these permissions into a role of the org. */
   requireMayDefine(transaction: OrgTransaction, permissions: readonly string[]): Promise<void>;
   /** Checks that the author may add members to these groups, or nest groups in them. */

@@ -4,6 +4,7 @@ import { conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { askedFor } from "./provisioning.ts";
 import { requireExact } from "./limited-grants.ts";
+import { decidedOn } from "./support-access.ts";
 import { type DecisionTarget, type ResolvedTarget, type Suspension, everywhere } from "./resolved-target.ts";
 
 /** The permissions to lift a suspension. A subject that holds one on the suspended resource keeps its access to it. */
@@ -67,9 +68,9 @@ function isUnaffected(permission: string, { kind, isItself }: Suspension): boole
 
 /** Reports whether the subject, and who impersonates it, hold a permission on a target, whatever is suspended. */
 function holds(snapshot: OrgSnapshot, check: CheckRequest, permission: string, target: DecisionTarget): boolean {
-  const { resource } = target;
   const asked = askedFor(check, permission);
   const { subject, now, counted, narrowing } = check;
+  const resource = decidedOn(snapshot, check, permission, target);
   const conditionContext = conditionInputOf(snapshot, check, target);
   if (!decide(snapshot, { subject, permission: asked, resource, now, conditionContext, counted, narrowing }))
     return false;

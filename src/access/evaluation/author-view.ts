@@ -48,6 +48,8 @@ export function createViewAuthor(snapshots: Snapshots, heads: OrgHeads): ViewAut
       now: head.now,
       counted,
       narrowing,
+      // Who delivers, or lets somebody in, makes no call.
+      ...(origin.credentialId === null && ({ withoutApprovals: true } as const)),
       conditions: createRequestConditions(),
     } as const;
     return { snapshot, check };

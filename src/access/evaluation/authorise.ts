@@ -5,12 +5,14 @@ import type { Reference } from "../../paths/parse-path.ts";
 import { type PathPattern, patterns } from "../../paths/patterns.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { findLeftOut } from "../engine/decisions/narrowing.ts";
-import { allows, allowsEverywhere, lifting, neededEverywhere } from "./allows.ts";
+import { allows, lifting } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import { explainDenial } from "./explain-denial.ts";
 import type { DecisionView, ViewCaller } from "./caller-view.ts";
 import type { CheckRequest } from "./check-request.ts";
+import { type AuthoriseAll, createAuthoriseAll } from "./authorise-all.ts";
+import { authoriseOpen } from "./open-calls.ts";
+import { type SupportRead, findSupported } from "./support-access.ts";
 import { readInSteps } from "./read-in-steps.ts";
 import { whenReady } from "../../scheduling/when-ready.ts";
 import { projectIn, resolveById } from "./resolve-in-snapshot.ts";
@@ -46,6 +48,8 @@ export interface Authorised {
   readonly target: ResolvedTarget;
   /** Set if the caller lacks the permission, and may make the call as a member of the org. */
   readonly isAsMember?: true;
+  /** The approved access request of a member of the platform without which the call would be denied. */
+  readonly support?: SupportRead;
   /** What a read may show of what its path leads to. */
   readonly visible: Visibility;
   /** The ids of the resource types that a list may show, or for which a write of resources is authorised; absent if all are. */
@@ -96,8 +100,7 @@ export interface Authorise {
   readonly authoriserIn: (snapshot: OrgSnapshot, caller: Caller, slices: CallSlices) => Promise<CallerAuthoriser>;
   /** Returns what the caller sees through a path, if it holds the permission to read there. A promise only for a path with `-`. */
   readonly visibility: (caller: Caller, path: TargetPath, slices: CallSlices) => Visibility | Promise<Visibility>;
-  /** Checks that the caller holds a permission on each of several paths. @throws ServiceError PERMISSION_DENIED */
-  readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[], slices: CallSlices) => Promise<void>;
+  readonly all: AuthoriseAll;
 }
 
 export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator): Authorise {
@@ -127,13 +130,19 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     path: TargetPath,
   ): Authorised | undefined | Promise<Authorised | undefined> =>
     whenReady(evaluator.resolveAllowed(snapshot, check, permission, path), (target) => {
-      if (target !== undefined) return { target, visible: visibilityOf(snapshot, check, target, evaluator.recordUse) };
-      if (openToMembers && isInOrgOf(snapshot, path)) return asMember(evaluator, snapshot, check, permission, path);
-      if (!limitsToVisible(listVisibility, path)) return undefined;
-      const orgs = orgsWhere(evaluator, snapshot, check, permission);
-      if (orgs.orgIds.length + orgs.customerIds.length === 0) return undefined;
-      const visible = visibleIn(evaluator, snapshot, check, permission, orgs);
-      return { target: { ...everywhere, pattern: path.pattern, references: path.references }, visible };
+      if (target !== undefined) {
+        const visible = visibilityOf(snapshot, check, permission, target, evaluator.recordUse);
+        const support = findSupported(snapshot, check, permission, target);
+        return { target, visible, ...(support && { support }) };
+      }
+      const open = openToMembers ? authoriseOpen(evaluator, snapshot, check, permission, path) : undefined;
+      return whenReady(open, (authorised) => {
+        if (authorised !== undefined || !limitsToVisible(listVisibility, path)) return authorised;
+        const orgs = orgsWhere(evaluator, snapshot, check, permission);
+        if (orgs.orgIds.length + orgs.customerIds.length === 0) return undefined;
+        const visible = visibleIn(evaluator, snapshot, check, permission, orgs);
+        return { target: { ...everywhere, pattern: path.pattern, references: path.references }, visible };
+      });
     });
 
   const decide = (
@@ -178,20 +187,10 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
   const visibilityThrough = async (caller: Caller, path: TargetPath, slices: CallSlices): Promise<Visibility> => {
     const { snapshot, check } = await viewInSlice(caller, slices);
     const target = await evaluator.resolve(snapshot, path);
-    return target === undefined ? nothing : visibilityOf(snapshot, check, target, evaluator.recordUse);
+    return target === undefined ? nothing : visibilityOf(snapshot, check, undefined, target, evaluator.recordUse);
   };
 
-  const all: Authorise["all"] = async (caller, permission, paths, slices) => {
-    const { snapshot, check } = await viewInSlice(caller, slices);
-    if (usesEverywhere(evaluator, snapshot, check, permission)) return;
-    for (const path of paths) {
-      const slice = slices.next();
-      if (slice !== undefined) await slice;
-      const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
-      if (target === undefined) await deny(snapshot, check, permission, path, slices);
-    }
-  };
-
+  const all = createAuthoriseAll(viewInSlice, evaluator, deny);
   return Object.assign(authorise, { authoriserOf, authoriserIn, visibility, all });
 }
 
@@ -233,41 +232,6 @@ function visibleIn(
   orgs: SomeOrgs,
 ): Visibility {
   return permission === listOrgs ? { ...unlimited, orgs } : visibilityIn(snapshot, check, orgs, recordUse);
-}
-
-/** Whether grants on the platform allow a permission on all that is in orgs. What gives it is recorded as used. */
-function usesEverywhere(
-  { recordUse }: AccessEvaluator,
-  snapshot: OrgSnapshot,
-  check: CheckRequest,
-  permission: string,
-): boolean {
-  if (!allowsEverywhere(snapshot, check, permission, "in orgs")) return false;
-  for (const each of neededEverywhere(permission, "in orgs")) recordUse(snapshot, check, each, everywhere);
-  return true;
-}
-
-/** Lets a member of the org make a call that is open to members, unless the org is suspended or its credential leaves the call out. */
-function asMember(
-  evaluator: AccessEvaluator,
-  snapshot: OrgSnapshot,
-  { narrowing }: CheckRequest,
-  permission: string,
-  path: TargetPath,
-): Authorised | undefined | Promise<Authorised | undefined> {
-  return whenReady(evaluator.resolve(snapshot, path), (target) => {
-    if (target === undefined || target.suspensions.length > 0) return undefined;
-    const isLeftOut =
-      narrowing !== undefined &&
-      (narrowing.impersonatorId !== undefined || findLeftOut(narrowing, permission, target.resource) !== undefined);
-    return isLeftOut ? undefined : { target, visible: unlimited, isAsMember: true };
-  });
-}
-
-/** Whether a path names the org of the caller, or what is in it. */
-function isInOrgOf({ org: { id, name } }: OrgSnapshot, { pattern, references: [org] }: TargetPath): boolean {
-  if (pattern[0] !== patterns.Org[0] || org === undefined) return false;
-  return (org.by === "id" && org.value === id) || (org.by === "name" && org.value === name);
 }
 
 function limitsToVisible(listVisibility: ListVisibility, path: TargetPath): boolean {

@@ -17,6 +17,8 @@ export interface CheckRequest {
   readonly narrowing?: Narrowing | undefined;
   /** Whether it is asked for a SCIM source, in a call that SCIM makes. */
   readonly provisions?: true | undefined;
+  /** Whether it is for what is done without a call, such as deliveries: what an org has approved for members of the platform does not count. */
+  readonly withoutApprovals?: true | undefined;
   /** What the conditions of the request have cost so far. All checks of a request share it. */
   readonly conditions: RequestConditions;
 }

@@ -6,8 +6,10 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { allows, allowsEverywhere, neededEverywhere } from "./allows.ts";
 import { type CheckRequest, subjectById } from "./check-request.ts";
 import { createResolveElsewhere } from "./resolve-elsewhere.ts";
+import { isOnWhole } from "./support-access.ts";
+import { isOperating } from "./support-permissions.ts";
 import { resolveInSnapshot } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
+import { type ResolvedTarget, everywhere, toNothing } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** A promise only if the path leads outside of the snapshot's org. */
@@ -26,26 +28,35 @@ export interface AccessEvaluator {
   resolve(snapshot: OrgSnapshot, path: TargetPath): Resolved;
   /**
    * Resolves a path if the subject, which is in the snapshot's org, holds the permission on it; undefined if it does not. If
-   * grants on the platform decide, the path is not looked up, and the target is `everywhere`. What gives the permission is recorded as
-   * used: this is for the decision about a call, and for one that another service asks for before it acts.
+   * grants on the platform decide, the target is `everywhere`; where a customer may require that these are approved, the path is looked up for
+   * that. What gives the permission is recorded as used: this is for the decision about a call, and for one that another service asks for before
+   * it acts.
    */
   resolveAllowed(snapshot: OrgSnapshot, check: CheckRequest, permission: string, path: TargetPath): Resolved;
   /** Does the same for a question on which nothing is done, as what would be allowed, or was. */
   resolveHeld(snapshot: OrgSnapshot, check: CheckRequest, permission: string, path: TargetPath): Resolved;
   /** Records as used what gives a permission that was decided otherwise. */
   readonly recordUse: RecordUse;
+  /** Whether a snapshot is of the org of the platform: only its members can hold anything on the platform. */
+  readonly isOfPlatform: (snapshot: OrgSnapshot) => boolean;
 }
 
 interface EvaluatorOptions extends ConditionNames {
   readonly database: Database;
   readonly recordUse: RecordUse;
+  readonly systemOrgId: string;
 }
 
 const recordsNothing: RecordUse = () => {};
 
-export function createAccessEvaluator({ database, collections, recordUse }: EvaluatorOptions): AccessEvaluator {
+export function createAccessEvaluator(options: EvaluatorOptions): AccessEvaluator {
+  const { database, collections, recordUse, systemOrgId } = options;
   const names = { collections };
-  const resolveElsewhere = createResolveElsewhere(database, names);
+  const isOfPlatform: AccessEvaluator["isOfPlatform"] = ({ org }) => org.id === systemOrgId;
+  const resolveForPlatform = createResolveElsewhere(database, names, true);
+  const resolveForOthers = createResolveElsewhere(database, names, false);
+  const resolveElsewhere = (snapshot: OrgSnapshot, path: TargetPath) =>
+    isOfPlatform(snapshot) ? resolveForPlatform(path) : resolveForOthers(path);
 
   const resolveWith = (record: RecordUse): AccessEvaluator["resolveAllowed"] => {
     const allowsAndRecords: typeof allows = (snapshot, check, permission, target) => {
@@ -62,29 +73,56 @@ export function createAccessEvaluator({ database, collections, recordUse }: Eval
     ): Promise<ResolvedTarget | undefined> => {
       // The snapshot may change during the lookup.
       const subject = subjectById(snapshot, check.subject);
-      const target = await resolveElsewhere(path);
+      const target = await resolveElsewhere(snapshot, path);
       const isAllowed = target !== undefined && allowsAndRecords(snapshot, { ...check, subject }, permission, target);
       return isAllowed ? target : undefined;
+    };
+
+    /** Decides for somebody to whom grants on the platform allow everything, but for what a customer requires to be approved. */
+    const unlessGuarded = async (
+      snapshot: OrgSnapshot,
+      check: CheckRequest,
+      permission: string,
+      path: TargetPath,
+      allowEverywhere: (references: ResolvedTarget["references"]) => ResolvedTarget,
+    ): Promise<ResolvedTarget | undefined> => {
+      const target = await resolveForPlatform(path);
+      // By id from here on, also of what does not exist, so that a name which passes to such an org meanwhile does not lead there.
+      if (target?.support === undefined) return allowEverywhere(target?.references ?? toNothing(path.references));
+      return allowsAndRecords(snapshot, check, permission, target) ? target : undefined;
     };
 
     return (snapshot, check, permission, path) => {
       // The snapshot comes first: it needs no lookup.
       const target = resolveInSnapshot(names, snapshot, path);
       if (target !== undefined && allowsAndRecords(snapshot, check, permission, target)) return target;
-      const { pattern, references } = path;
-      const where = pattern[0] === patterns.Org[0] ? "in orgs" : "anywhere";
-      if (allowsEverywhere(snapshot, check, permission, where)) {
-        for (const each of neededEverywhere(permission, where)) record(snapshot, check, each, everywhere);
-        return { ...everywhere, pattern, references };
+      const where = path.pattern[0] === patterns.Org[0] ? "in orgs" : "anywhere";
+      if (!allowsEverywhere(snapshot, check, permission, where)) {
+        return target === undefined ? resolveAllowedElsewhere(snapshot, check, permission, path) : undefined;
       }
-      return target === undefined ? resolveAllowedElsewhere(snapshot, check, permission, path) : undefined;
+      // The snapshot may change during a lookup.
+      const byId = { ...check, subject: subjectById(snapshot, check.subject) };
+      const allowEverywhere = (found: ResolvedTarget["references"]): ResolvedTarget => {
+        for (const each of neededEverywhere(permission, where)) record(snapshot, byId, each, everywhere);
+        return { ...everywhere, pattern: path.pattern, references: found };
+      };
+      if (target !== undefined || isOpenToPlatform(permission, path)) return allowEverywhere(path.references);
+      return unlessGuarded(snapshot, byId, permission, path, allowEverywhere);
     };
   };
 
   return {
-    resolve: (snapshot, path) => resolveInSnapshot(names, snapshot, path) ?? resolveElsewhere(path),
+    resolve: (snapshot, path) => resolveInSnapshot(names, snapshot, path) ?? resolveElsewhere(snapshot, path),
     resolveAllowed: resolveWith(recordUse),
     resolveHeld: resolveWith(recordsNothing),
     recordUse,
+    isOfPlatform,
   };
+}
+
+/** Whether no customer can require approval: the path leads to no single one, or the platform needs the permission to operate. */
+function isOpenToPlatform(permission: string, { pattern, references: [reference] }: TargetPath): boolean {
+  const isInCustomer = pattern[0] === patterns.Org[0] || pattern[0] === patterns.Customer[0];
+  const isSingle = reference !== undefined && reference.by !== "any";
+  return !isInCustomer || !isSingle || isOperating(permission, isOnWhole(pattern));
 }

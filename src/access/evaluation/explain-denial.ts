@@ -1,12 +1,16 @@
 import { type LeftOut, findLeftOut } from "../engine/decisions/narrowing.ts";
 import type { Steps } from "../../scheduling/steps.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
 import { memberPathIn, orgPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
 import { allows, findDenying } from "./allows.ts";
 import { explainTarget } from "./explain-target.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { type ResolvedTarget, unsuspended } from "./resolved-target.ts";
 import { seesOwnOrg } from "./sees-own-org.ts";
+import { ifApproved } from "./support-access.ts";
+import { isApprovable } from "./support-permissions.ts";
 
 const explainPermission = "iam.access.explain";
 
@@ -30,6 +34,8 @@ export function* explainDenial(
 ): Steps<Denial> {
   const leftOut = findNarrowed(snapshot, check, permission, target);
   if (leftOut !== undefined) return narrowed(permission, leftOut);
+  const toApprove = findUnapproved(snapshot, check, permission, target);
+  if (toApprove !== undefined) return toApprove;
   const denial = yield* explainMissing(snapshot, check, permission, target);
   const { message } = denial;
   const metadata = { ...denial.metadata, ...howToAsk(snapshot, check, target) };
@@ -48,6 +54,35 @@ function howToAsk(
   if (!isInside || subject.kind !== "member" || narrowing !== undefined || snapshot.org.state !== "ACTIVE") return {};
   return { access_requests: `${orgPathIn(snapshot)}/accessRequests` };
 }
+
+/** Tells somebody who holds the permission on the platform that the org has to approve what it does there, and where to ask. */
+function findUnapproved(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  target: ResolvedTarget | undefined,
+): Denial | undefined {
+  if (target?.support === undefined || !allows(snapshot, check, permission, ifApproved(target))) return undefined;
+  const [org] = target.references;
+  const { orgId } = target.support;
+  if (org === undefined || orgId === null) return { message: aboutCustomers, metadata: { permission } };
+  if (!isApprovable(permission)) return { message: `${needsApproval}; ${approvedByNobody}`, metadata: { permission } };
+  const path = `${formatReferences(patterns.Org, [org])}/accessRequests`;
+  return {
+    message: `${needsApproval}: ask for access with a POST to ${path}, for ${permission}`,
+    metadata: { permission, access_requests: path, support_access: "required" },
+  };
+}
+
+export const needsApproval =
+  "the customer requires that its orgs approve what members of the platform do in them, and no approved access request gives the permission";
+
+/** Why there is no use in asking for a permission. */
+export const approvedByNobody =
+  "none can: what makes or changes access, credentials and deliveries, the org does itself";
+
+const aboutCustomers =
+  "the customer requires that its orgs approve what members of the platform do in them, and none approves that for the customer";
 
 /** Returns what the credential of the caller leaves out; undefined if its member does not hold the permission either. */
 function findNarrowed(

@@ -6,6 +6,7 @@ import { type ConditionInput, conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { findFalseParts } from "./find-false-parts.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
+import { decidedOn } from "./support-access.ts";
 import { type ResolvedTarget, onPlatform } from "./resolved-target.ts";
 
 interface ExplainLimits {
@@ -26,7 +27,8 @@ export function* explainTarget(
   { maxUnmet, maxRoles, maxGrantors }: ExplainLimits,
 ): Steps<ExplainedTarget> {
   const { subject, now, counted } = check;
-  const { resource, suspensions } = target;
+  const { suspensions } = target;
+  const resource = decidedOn(snapshot, check, permission, target);
   const conditionContext = conditionInputOf(snapshot, check, target);
   const explanation = yield* explainInSteps(
     snapshot,

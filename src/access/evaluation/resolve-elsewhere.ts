@@ -1,4 +1,6 @@
+import { type Kysely, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
+import type { Schema } from "../../database/schema.ts";
 import { customerLevel, serviceLevel } from "../../database/match-reference.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -6,27 +8,30 @@ import { createPathLookup } from "../../database/path-lookup.ts";
 import { type ConditionNames, noPath } from "../conditions/condition-path.ts";
 import { type OtherOrg, createFindOtherOrg } from "./find-other-org.ts";
 import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, type Suspension, onPlatform, toIdReference } from "./resolved-target.ts";
+import {
+  type DecisionTarget,
+  type ResolvedTarget,
+  type Suspension,
+  onPlatform,
+  toIdReference,
+} from "./resolved-target.ts";
+import { guardedBy } from "./support-access.ts";
+import { isGuardedCustomer } from "../../database/support-required.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** Resolves a customer, a service with what is in it, or a resource in an org other than the snapshot's; undefined if it does not exist. */
 export type ResolveElsewhere = (path: TargetPath) => Promise<ResolvedTarget | undefined>;
 
-export function createResolveElsewhere(database: Database, names: ConditionNames): ResolveElsewhere {
-  const findOtherOrg = createFindOtherOrg(database);
+/** @param isForPlatform whether it is for members of the platform, whom a customer may require to be approved. Others read nothing about that. */
+export function createResolveElsewhere(
+  database: Database,
+  names: ConditionNames,
+  isForPlatform: boolean,
+): ResolveElsewhere {
+  const findOtherOrg = createFindOtherOrg(database, isForPlatform);
 
-  const customers = createPathLookup<{ id: string; name: string; delete_time: Date | null }>(database, {
-    name: "customer_states",
-    levels: [customerLevel],
-    rows: database.reads.selectFrom("customers").select(["customers.id", "customers.name", "customers.delete_time"]),
-  });
-
-  const services = createPathLookup<{ id: string; name: string }>(database, {
-    name: "service_names",
-    levels: [serviceLevel],
-    rows: database.reads.selectFrom("services").select(["services.id", "services.name"]),
-  });
+  const { customers, services } = createLookups(database, isForPlatform);
 
   const resolveCustomer: ResolveElsewhere = async ({ pattern, references: [reference, ...below] }) => {
     const customer = reference && (await customers([reference]));
@@ -35,7 +40,7 @@ export function createResolveElsewhere(database: Database, names: ConditionNames
       ...onPlatform,
       pattern,
       references: [toIdReference(reference, customer.id), ...below],
-      resource: { kind: "customer", customerId: customer.id },
+      ...guardedCustomer(customer),
       path: () => formatPath(patterns.Customer, pathName(customer)),
     };
   };
@@ -63,11 +68,12 @@ export function createResolveElsewhere(database: Database, names: ConditionNames
     if (org === undefined) return undefined;
     if (asked !== undefined && org.project_id !== null) below[0] = toIdReference(asked, org.project_id);
     const isItself = references.length === (asked === undefined ? 1 : 2) && rest === "";
+    const isWhole = asked === undefined;
     return {
       pattern,
       references: [toIdReference(orgReference, org.id), ...below],
-      resource: scopeOf(org),
-      suspensions: suspensionsOf(org, { org: isItself && asked === undefined, project: isItself }),
+      ...guardedOrg(org, isWhole),
+      suspensions: suspensionsOf(org, { org: isItself && isWhole, project: isItself }),
       isItself,
       path() {
         if (org.delete_time !== null || org.project_delete_time !== null) throw noPath();
@@ -90,8 +96,47 @@ export function createResolveElsewhere(database: Database, names: ConditionNames
   };
 }
 
-function scopeOf({ id, customer_id: customerId }: OtherOrg): TargetScope {
-  return { kind: "org", customerId, orgId: id };
+function createLookups(database: Database, isForPlatform: boolean) {
+  const customers = createPathLookup<FoundCustomer>(database, {
+    name: isForPlatform ? "support_in_customers" : "customer_states",
+    levels: [customerLevel],
+    rows: selectCustomers(database.reads, isForPlatform),
+  });
+  const services = createPathLookup<{ id: string; name: string }>(database, {
+    name: isForPlatform ? "service_names_for_platform" : "service_names",
+    levels: [serviceLevel],
+    rows: database.reads.selectFrom("services").select(["services.id", "services.name"]),
+  });
+  return { customers, services };
+}
+
+type Guarded = Pick<DecisionTarget, "resource" | "support">;
+
+/** @param isWhole whether the target is in no project. */
+function guardedOrg(org: OtherOrg, isWhole: boolean): Guarded {
+  const { id: orgId, customer_id: customerId, support_grants: grants = null } = org;
+  const resource: TargetScope = { kind: "org", customerId, orgId };
+  return guardedBy(resource, grants === null ? undefined : { orgId, isWhole, grants });
+}
+
+interface FoundCustomer {
+  readonly id: string;
+  readonly name: string;
+  readonly delete_time: Date | null;
+  /** Whether one of its orgs requires that members of the platform are approved. */
+  readonly is_guarded?: boolean;
+}
+
+const selectCustomers = (db: Kysely<Schema>, isForPlatform: boolean) =>
+  db
+    .selectFrom("customers")
+    .select(["customers.id", "customers.name", "customers.delete_time"])
+    .$if(isForPlatform, (query) => query.select(isGuardedCustomer(sql.ref("customers.id")).as("is_guarded")));
+
+/** What is granted on a customer, and its log, are of all its orgs, and no org approves for the others. */
+function guardedCustomer({ id, is_guarded: isGuarded = false }: FoundCustomer): Guarded {
+  const resource: TargetScope = { kind: "customer", customerId: id };
+  return guardedBy(resource, isGuarded ? { orgId: null, isWhole: true, grants: [] } : undefined);
 }
 
 /** @param isItself whether the target is the org, or the project. */
@@ -104,7 +149,7 @@ function suspensionsOf(org: OtherOrg, isItself: Readonly<Record<Suspension["kind
     suspensions.push({
       kind: "org",
       isItself: isItself.org,
-      resource: scopeOf(org),
+      ...guardedOrg(org, true),
       path() {
         requireNames(org.delete_time);
         return formatPath(patterns.Org, org.name);
@@ -117,7 +162,7 @@ function suspensionsOf(org: OtherOrg, isItself: Readonly<Record<Suspension["kind
     suspensions.push({
       kind: "project",
       isItself: isItself.project,
-      resource: scopeOf(org),
+      ...guardedOrg(org, false),
       path() {
         requireNames(org.delete_time, org.project_delete_time);
         return formatPath(patterns.Project, org.name, projectName);

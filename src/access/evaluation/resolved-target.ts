@@ -2,11 +2,14 @@ import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { Labels } from "../engine/tables/label-table.ts";
 import { noPath } from "../conditions/condition-path.ts";
+import type { SupportAccess } from "./support-grants.ts";
 
 /** What a permission is decided on. */
 export interface DecisionTarget {
   /** The nearest project, org, customer or service that contains the target, or the platform. Grants on it and above it count. */
   readonly resource: TargetScope;
+  /** What its org has approved, if members of the platform need that there; the resource is guarded then. */
+  readonly support?: SupportAccess | undefined;
   /**
    * Returns the path as conditions see it, with current names, however the request names it. Few decisions need it.
    *
@@ -86,4 +89,12 @@ export const everywhere = everywhereIn(onPlatform.resource);
 /** Returns a reference by id to a resource that was found by the given reference. */
 export function toIdReference(reference: Reference, id: string): Reference {
   return reference.by === "name" ? { by: "id", value: id, shown: reference.value } : reference;
+}
+
+/** No resource has this id. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+/** Returns references that are shown as given and lead nowhere. */
+export function toNothing([top, ...below]: ResolvedTarget["references"]): ResolvedTarget["references"] {
+  return top?.by === "name" ? [toIdReference(top, nobody), ...below] : [...(top === undefined ? [] : [top]), ...below];
 }

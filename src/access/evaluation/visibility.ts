@@ -7,6 +7,8 @@ import { patterns } from "../../paths/patterns.ts";
 import { allows, lifting } from "./allows.ts";
 import type { CheckRequest } from "./check-request.ts";
 import type { RecordUse } from "./evaluator.ts";
+import { isOnWhole } from "./support-access.ts";
+import { isOperating } from "./support-permissions.ts";
 import { projectIn } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -27,6 +29,8 @@ export interface Visibility {
   readonly suspendedOrgs: OrgSet;
   /** Of which orgs the suspended projects. */
   readonly suspendedProjects: OrgSet;
+  /** Set if what is in customers that require members of the platform to be approved is left out: such an org is read by its path. */
+  readonly hidesGuarded?: true;
 }
 
 /** For reads whose path was decided as a whole, what is in no org, and callers who see everything. No other value says the same. */
@@ -44,13 +48,25 @@ export function isUnlimited(visible: Visibility): boolean {
 /**
  * Returns what a caller sees through a path on which it holds the permission to read. What lets it see what is suspended is recorded as used,
  * whether or not anything is.
+ *
+ * @param permission to read; undefined if there is none for all that the path leads to.
  */
 export function visibilityOf(
   snapshot: OrgSnapshot,
   check: CheckRequest,
+  permission: string | undefined,
   target: ResolvedTarget,
   record: RecordUse,
 ): Visibility {
+  const visible = openOf(snapshot, check, target, record);
+  const { pattern, references } = target;
+  // Who reads all orgs or customers does so by what it holds on the platform.
+  const isOfAll = references[0]?.by === "any" && pattern[0] !== patterns.Service[0];
+  const isOperated = permission !== undefined && isOperating(permission, isOnWhole(pattern));
+  return isOfAll && !isOperated ? { ...visible, hidesGuarded: true } : visible;
+}
+
+function openOf(snapshot: OrgSnapshot, check: CheckRequest, target: ResolvedTarget, record: RecordUse): Visibility {
   if (isForAnyOrg(target)) return visibilityIn(snapshot, check, "all", record);
   if (projectIn(target)?.by !== "any" || usesIn(snapshot, check, lifting.project, target.resource, record))
     return unlimited;

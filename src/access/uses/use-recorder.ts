@@ -10,6 +10,7 @@ import { visitNeeded } from "../evaluation/allows.ts";
 import type { CheckRequest } from "../evaluation/check-request.ts";
 import type { RecordUse } from "../evaluation/evaluator.ts";
 import type { DecisionTarget } from "../evaluation/resolved-target.ts";
+import { decidedOn } from "../evaluation/support-access.ts";
 import { type PendingUses, type UsesBounds, createPendingUses } from "./pending-uses.ts";
 import { createSeenDecisions } from "./seen-decisions.ts";
 import { type DayUse, noteRecording, writeKnownUses, writeUses } from "./store.ts";
@@ -92,8 +93,9 @@ export function createUseRecorder(options: UseRecorderOptions): UseRecorder {
 /** Creates the function that records what gives one permission, unless it has recorded that already. */
 function createRecordNeeded({ add, lose }: Pick<PendingUses, "add" | "lose">) {
   const seen = createSeenDecisions();
-  return (snapshot: OrgSnapshot, check: CheckRequest, permission: string, { resource }: DecisionTarget): void => {
+  return (snapshot: OrgSnapshot, check: CheckRequest, permission: string, target: DecisionTarget): void => {
     const { subject, now, counted } = check;
+    const resource = decidedOn(snapshot, check, permission, target);
     const table = subject.kind === "member" ? snapshot.members : snapshot.groups;
     const number = subjectNumber(subject.kind, "record" in subject ? subject.record : table.findById(subject.id));
     const decision = { numbering: snapshot.numbering(), subject: number, permission, resource };

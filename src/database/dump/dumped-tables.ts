@@ -29,6 +29,7 @@ const dumpedTables: Readonly<Record<keyof Schema | "fills", boolean>> = {
   fills: true,
   group_members: true,
   groups: true,
+  guarding_orgs: true,
   identities: true,
   identity_providers: true,
   installation: true,

@@ -62,6 +62,9 @@ import { createAccessRequests } from "./0138-access-requests.ts";
 import { createScimSources } from "./0143-scim-sources.ts";
 import { createAccessUses } from "./0140-access-uses.ts";
 import { addFirstSignIns } from "./0146-first-sign-ins.ts";
+import { addSupportAccess, supportIndexes } from "./0154-support-access.ts";
+import { addApprovals, indexesOfApprovals } from "./0156-approvals.ts";
+import { dropUseOfCustomerLogs } from "./0158-no-use-of-customer-logs.ts";
 import { createUsageSummaries, indexesOfUsageSums } from "./0128-usage-summaries.ts";
 import { createContacts, indexesOfEndingKeys } from "./0150-contacts.ts";
 import {
@@ -178,6 +181,11 @@ export const migrations: Migrations = {
   "0152-contacts-of-customers": { up: addContactsOfCustomers },
   "0153-contacts-of-customers-indexes": { createIndexes: indexesOfCustomerContacts },
   "0153-contacts-of-customers-references": { up: validateParentsOfContacts },
+  "0154-support-access": { up: addSupportAccess },
+  "0155-support-access-indexes": { createIndexes: supportIndexes },
+  "0156-approvals": { up: addApprovals },
+  "0157-approvals-index": { createIndexes: indexesOfApprovals },
+  "0158-no-use-of-customer-logs": { requires: "0123-logs-of-customers", up: dropUseOfCustomerLogs },
 };
 
 /**
@@ -187,6 +195,7 @@ export const migrations: Migrations = {
 export const versionsByMigration: Readonly<Record<string, string>> = {
   "0048-customer-keys": "the version of commit e04339d3",
   "0094-use-of-customer-logs": "the version of commit 023e481dd",
+  "0123-logs-of-customers": "the version of commit 10488199e",
 };
 
 /** The names of all migrations. */

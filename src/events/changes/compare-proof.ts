@@ -91,7 +91,7 @@ function rowOf(record: ReadRecord, { texts }: Proof): ChangeRow {
 function typeOf(record: ReadRecord): ChangeRow["type"] {
   const { method, resource_type: type, end_time: endTime, before, after } = record;
   if (eraseMethods.includes(method)) return "ERASED";
-  if (type === "ChangeLog") return "READ";
+  if (type === "ChangeLog" || type === "SupportAccess") return "READ";
   if (endTime !== null) return "EXPIRED";
   if (before === null) return "CREATED";
   return after === null ? "DELETED" : "UPDATED";

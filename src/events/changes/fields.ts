@@ -5,7 +5,7 @@ import { type FilterFields, enumerated, scalar, text } from "../../filters/filte
 /** What was done, as the messages name it. */
 export const changeType: RawBuilder<string> = sql<string>`(case
   when changes.method in (${sql.join(eraseMethods.map((method) => sql.lit(method)))}) then 'ERASED'
-  when changes.resource_type = 'ChangeLog' then 'READ'
+  when changes.resource_type in ('ChangeLog', 'SupportAccess') then 'READ'
   when changes.end_time is not null then 'EXPIRED'
   when changes.before is null then 'CREATED'
   when changes.after is null then 'DELETED'

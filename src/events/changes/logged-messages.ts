@@ -18,13 +18,15 @@ const others: Readonly<Record<Exclude<Change["type"], ResourceType>, (columns: C
     // Nothing changes it.
     AccessLog: (_columns, path) => ({ path }),
     ChangeLog: (_columns, path) => ({ path }),
+    SupportAccess: (_columns, path) => ({ path }),
     Quota: ({ limits }, path) => ({ path, limits: limits as JsonObject }),
     Token: ({ expire_time: time }, path) => ({ path, expire_time: String(time) }),
   };
 
 export function createLoggedMessage({ findDefinition }: Pick<ResourceRegistry, "findDefinition">): LoggedMessage {
   return (type, columns, path) => {
-    if (type === "Token" || isSingletonType(type)) return others[type](columns as Columns, path);
+    if (type === "Token" || type === "SupportAccess" || isSingletonType(type))
+      return others[type](columns as Columns, path);
     const definition = findDefinition(type);
     // A type of a newer or an older version.
     if (definition === undefined) return { path };

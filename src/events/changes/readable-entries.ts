@@ -68,7 +68,7 @@ function needsOf(definition: ResourceDefinition | undefined, entry: LoggedResour
       ? [{ permission: "iam.sessions.get", path: memberAt(orgId, memberId) }]
       : undefined;
   }
-  if (type === "ChangeLog") return [];
+  if (type === "ChangeLog" || type === "SupportAccess") return [];
   if (isSingletonType(type)) return [{ permission: "iam.quotas.get", path: parentOfSingleton(type, entry) }];
   const path = definition && placeOf(definition, entry);
   if (definition === undefined || path === undefined) return undefined;

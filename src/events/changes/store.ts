@@ -5,6 +5,7 @@ import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { endOfNext } from "../../changes/revision.ts";
 import type { StoredEntry } from "../../changes/entry-proof.ts";
 import { entryTime } from "../../changes/entry-proof.ts";
+import { isGuardedCustomer } from "../../database/support-required.ts";
 import { isInThePast } from "../../database/partitions.ts";
 import type { Cursor } from "../../standard-methods/read/page-token.ts";
 import { changeType } from "./fields.ts";
@@ -182,12 +183,15 @@ function selectPage(page: LogPage): RawBuilder<unknown> {
       return entries(
         page,
         suspended
-          ? sql<SqlBool>`true`
-          : sql<SqlBool>`(changes.org_id = changes.customer_id
+          ? isOpenToPlatform
+          : sql<SqlBool>`${isOpenToPlatform} and (changes.org_id = changes.customer_id
               or exists (select from orgs where orgs.customer_id = changes.customer_id and orgs.id = changes.org_id and orgs.state = 'ACTIVE'))`,
       );
   }
 }
+
+/** Not of a customer that requires members of the platform to be approved: its logs are read by their paths. */
+const isOpenToPlatform = sql<SqlBool>`not ${isGuardedCustomer(sql.ref("changes.customer_id"))}`;
 
 /**
  * Returns the first entries of a customer and its orgs. They are in one index in the order of their times; those of one actor, or of one org,

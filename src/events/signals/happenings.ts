@@ -133,6 +133,7 @@ const rules: Readonly<Record<Change["type"], Rule>> = {
   Quota: isContent,
   AccessLog: isRead,
   ChangeLog: isRead,
+  SupportAccess: isRead,
 };
 
 const ruleOf: ReadonlyMap<string, Rule> = new Map(Object.entries(rules));

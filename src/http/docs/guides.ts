@@ -17,6 +17,7 @@ export const guides: readonly Guide[] = [
   { slug: "invitations", title: "Invitations", file: "invitations.md" },
   { slug: "account", title: "Account", file: "account.md" },
   { slug: "access-requests", title: "Access requests", file: "access-requests.md" },
+  { slug: "support-access", title: "Support access", file: "support-access.md" },
   { slug: "scim", title: "SCIM", file: "scim.md" },
   { slug: "operations", title: "Operations", file: "operations.md", script: "operations.js" },
   { slug: "filters", title: "Filters", file: "filters.md" },

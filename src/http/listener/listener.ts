@@ -19,7 +19,7 @@ import { closeInStages } from "./close-in-stages.ts";
 import { continueWhenRead } from "./expect-continue.ts";
 import { createHeadCheck, refuseHead } from "./check-head.ts";
 import { createEndInOrder } from "./end-in-order.ts";
-import { explainListenError } from "./listen-error.ts";
+import { listenOn } from "./listen-error.ts";
 import { isLeftOpen } from "./is-left-open.ts";
 import { toOriginForm } from "./origin-form.ts";
 import { answerError } from "../plain-error.ts";
@@ -59,8 +59,8 @@ export interface Listener {
   /** Rejects with an error that says what to change. Port 0 selects a free port. */
   listen(port: number, host: string): Promise<AddressInfo>;
   /**
-   * Stops accepting connections, lets requests in flight finish and tells clients to disconnect; destroys remaining connections
-   * after `graceMs`. Further calls wait for the first one.
+   * Stops accepting connections, lets requests in flight finish, and the first ones of connections that waited, and tells clients
+   * to disconnect; destroys remaining connections after `graceMs`. Further calls wait for the first one.
    */
   close(graceMs: number): Promise<void>;
   /** Counts what is open. */
@@ -154,6 +154,7 @@ export function createListener(options: ListenerOptions): Listener {
   function onSession(session: ServerHttp2Session): void {
     sessions.add(session);
     options.onSession?.(session);
+    if (closing !== undefined) session.once("stream", () => session.close());
     const silent = setTimeout(() => session.close(), limits.headersTimeoutMs);
     session.once("stream", () => clearTimeout(silent));
     session.once("close", () => {
@@ -272,45 +273,38 @@ export function createListener(options: ListenerOptions): Listener {
     http1.closeIdleConnections();
   }
 
-  function listen(port: number, host: string): Promise<AddressInfo> {
-    return new Promise((resolve, reject) => {
-      const refused = (error: Error) => reject(explainListenError(error, port, host, options.settings));
-      http1.once("error", refused);
-      try {
-        http1.listen(port, host, () => {
-          http1.off("error", refused);
-          http1.on("error", onError);
-          resolve(http1.address() as AddressInfo);
-        });
-      } catch (error) {
-        refused(error as Error);
-      }
-    });
+  /** Closes what has connected before the listener closed, and has asked for nothing since. */
+  function closeSilent(): void {
+    for (const socket of undecided) socket.destroy();
+    for (const session of sessions) session.close();
   }
 
   async function drain(graceMs: number): Promise<void> {
-    // Not http1.close(), which would cut off responses as described above and stop the timers of requests that are still
-    // arriving.
-    const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(http1, () => resolve()));
-    for (const socket of undecided) socket.destroy();
     for (const responses of sockets.values()) {
       const last = [...responses].at(-1);
       // Sends `Connection: close`.
       if (last?.headersSent === false) last.shouldKeepAlive = false;
     }
+    // The system has connections that wait for this process, and would reset them once it does not listen. They are accepted first.
+    await nextPoll();
+    // Not http1.close(), which would cut off responses as described above and stop the timers of requests that are still
+    // arriving.
+    const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(http1, () => resolve()));
+    const silent = setTimeout(closeSilent, Math.min(graceMs, firstRequestMs));
     closeIdleHttp1();
     for (const session of sessions) session.close();
     const grace = setTimeout(() => {
       for (const socket of sockets.keys()) socket.destroy();
     }, graceMs);
     await closed;
+    clearTimeout(silent);
     clearTimeout(grace);
     clearInterval(cutting);
     http1.close();
   }
 
   return {
-    listen,
+    listen: (port, host) => listenOn(http1, { port, host, settings: options.settings, onError }),
     close: (graceMs) => (closing ??= drain(graceMs)),
     openExchanges: () => ({
       h1: { connections: sockets.size - undecided.size - sessions.size, requests: countAll(sockets.values()) },
@@ -318,6 +312,12 @@ export function createListener(options: ListenerOptions): Listener {
     }),
   };
 }
+
+/** So long may what connected last take to ask for something, while the listener closes. Proxies connect to send a request at once. */
+const firstRequestMs = 500;
+
+/** Resolves after connections that wait were accepted. The first turn may have looked for them before this is called. */
+const nextPoll = (): Promise<void> => new Promise((resolve) => void setImmediate(() => setImmediate(resolve)));
 
 function isBusy(session: ServerHttp2Session, streams: ReadonlySet<ServerHttp2Stream>): boolean {
   for (const stream of streams) if (stream.session === session) return true;

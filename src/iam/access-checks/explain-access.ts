@@ -18,6 +18,9 @@ import { type CheckRequest, subjectById } from "../../access/evaluation/check-re
 import { type ExplainedTarget, explainTarget } from "../../access/evaluation/explain-target.ts";
 import { projectIn } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
+import { approvedByNobody, needsApproval } from "../../access/evaluation/explain-denial.ts";
+import { ifApproved } from "../../access/evaluation/support-access.ts";
+import { isApprovable } from "../../access/evaluation/support-permissions.ts";
 import { type ResolvedTarget, type Suspension, hasPath } from "../../access/evaluation/resolved-target.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn, orgPathIn } from "../../access/snapshots/snapshot-paths.ts";
@@ -188,6 +191,8 @@ function* explainSteps(
     narrowing &&
     (findLeftOut(narrowing, permission, target.resource) ?? (isOfImpersonator ? "impersonator" : undefined));
   const answer = { allowed, revision: snapshot.revision };
+  if (!allowed && target.support !== undefined && allows(snapshot, narrowed, permission, ifApproved(target)))
+    return { ...answer, ...unapproved(permission, target), ways: [], unmet: [] };
   const denying = findDenying(snapshot, narrowed, permission, target);
   if (!explanation.allowed) {
     const { resource } = target;
@@ -201,6 +206,16 @@ function* explainSteps(
     deniedBecause: allowed ? "" : explainLeftOut(leftOut) || explainSuspension(denying),
     ways: [describeWay(snapshot, explanation)],
     unmet: [],
+  };
+}
+
+/** What is missing where the org has to approve what members of the platform do. */
+function unapproved(permission: string, { support, references: [org] }: ResolvedTarget) {
+  const canAsk = isApprovable(permission);
+  const isOfOrg = canAsk && org !== undefined && support !== undefined && support.orgId !== null;
+  return {
+    deniedBecause: canAsk ? needsApproval : `${needsApproval}; ${approvedByNobody}`,
+    accessRequestParentPath: isOfOrg ? formatReferences(patterns.Org, [org]) : "",
   };
 }
 

@@ -15,6 +15,8 @@ import { slicesOf } from "../../access/evaluation/call.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { resolveInside } from "../../access/evaluation/resolve-in-snapshot.ts";
+import { withSupport } from "../../access/evaluation/support-access.ts";
+import type { SupportAccess } from "../../access/evaluation/support-grants.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -31,12 +33,14 @@ interface Question {
   /** The snapshot of the org with the resources. */
   readonly within: OrgSnapshot;
   readonly check: CheckRequest;
+  /** What the org with the resources has approved, if it has to approve what the subject does there. */
+  readonly support: SupportAccess | undefined;
 }
 
 export async function listContents(
   { projectContents, pageTokens }: Pick<AccessDependencies, "projectContents" | "pageTokens">,
   request: ListResourcesRequest,
-  { of, within, check }: Question,
+  { of, within, check, support }: Question,
   context: HandlerContext,
 ): Promise<ListResourcesResponse> {
   const { permission, subjectPath, parentPath } = request;
@@ -74,7 +78,7 @@ export async function listContents(
     if (project === 0 || !within.projects.isLive(project)) return false;
     const place = [within.org.id, projectId].map((value) => ({ by: "id", value }) as const);
     const path = { pattern: patterns.Resource, references: [...place, { by: "name", value: name } as const] };
-    return allows(of, check, permission, resolveInside(within, path));
+    return allows(of, check, permission, withSupport(resolveInside(within, path), support));
   };
   const pathOf = ({ projectId, name }: ContainedResource) => `${projectPathIn(within, projectId)}/resources/${name}`;
 

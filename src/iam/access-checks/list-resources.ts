@@ -17,6 +17,7 @@ import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
+import { withSupport } from "../../access/evaluation/support-access.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
@@ -33,7 +34,7 @@ import { requireOwnPermission } from "./require-known-permission.ts";
 
 /** Creates the method that lists the projects of an org, or the resources in them, on which a subject has a permission. */
 export function createListResources(dependencies: AccessDependencies) {
-  const { requireReached, pageTokens } = dependencies;
+  const { evaluator, requireReached, pageTokens } = dependencies;
   const confirm = createConfirmBoth(dependencies);
   return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
     const { permission, subjectPath, parentPath } = request;
@@ -45,6 +46,9 @@ export function createListResources(dependencies: AccessDependencies) {
     if (within === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
     requireOwnPermission(dependencies, (of ?? within).snapshot, permission, "permission");
     if (of !== undefined) await requireReached(of.snapshot, request.revision, "revision");
+    const isSameOrg = of?.snapshot.org.id === within.snapshot.org.id;
+    const place = { pattern: patterns.Org, references: [{ by: "id", value: within.snapshot.org.id } as const] };
+    const support = of === undefined || isSameOrg ? undefined : (await evaluator.resolve(of.snapshot, place))?.support;
     const subject = of && findSubject(of.snapshot, named);
     if (of === undefined || subject === undefined) {
       return create(ListResourcesResponseSchema, { revision: of?.snapshot.revision ?? "" });
@@ -65,11 +69,11 @@ export function createListResources(dependencies: AccessDependencies) {
       ...pastBinding(asOf, of.snapshot),
     ];
     if (request.kind === ListResourcesRequest_Kind.RESOURCE) {
-      return listContents(dependencies, request, { of: of.snapshot, within: within.snapshot, check }, context);
+      return listContents(dependencies, request, { of: of.snapshot, within: within.snapshot, check, support }, context);
     }
-    const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
     // In the subject's own org, its bindings on the project count; in another org, only grants above the org.
-    const accepts = (id: string): boolean => allows(of.snapshot, check, permission, resolveById(within.snapshot, id));
+    const accepts = (id: string): boolean =>
+      allows(of.snapshot, check, permission, withSupport(resolveById(within.snapshot, id), support));
     const list = function* (): Steps<ListResourcesResponse> {
       // The revision before the decisions. In another org, the snapshot may be newer after them.
       const { revision } = of.snapshot;

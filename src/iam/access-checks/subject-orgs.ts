@@ -68,7 +68,7 @@ export function createSubjectOrgs(
   held: Pick<HeldOrgs, "head" | "isRecent">,
   clock: () => number = createElapsedClock(),
 ): SubjectOrgs {
-  /** The last confirmations, by reference, oldest first. */
+  /** The last confirmations, by reference and by id, oldest first. */
   const recent = new Map<string, Recent>();
 
   const remember = (key: string, entry: Recent): void => {
@@ -119,7 +119,12 @@ export function createSubjectOrgs(
       const head = await heads([org], caller);
       if (head === undefined) return undefined;
       const snapshot = await snapshots.at(head.id, head);
-      if (staleness !== undefined) remember(key, { orgId: head.id, now: head.now, startMs });
+      if (staleness !== undefined) {
+        // By its id for methods that were authorised in the org, and no matter how the caller names it.
+        for (const each of new Set([key, orgKey({ by: "id", value: head.id })])) {
+          remember(each, { orgId: head.id, now: head.now, startMs });
+        }
+      }
       return { snapshot, now: head.now };
     },
   };

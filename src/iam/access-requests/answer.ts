@@ -3,27 +3,32 @@
 import type { Updateable } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Schema } from "../../database/schema.ts";
+import { isInGuardedCustomer } from "../../database/support-required.ts";
 import { required } from "../../errors/required.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
+import { approveFirst } from "./approvals.ts";
 import type { RequestBindings } from "./bindings.ts";
 import type { accessRequestDefinition } from "./definition.ts";
 import { requireEligible, requireState } from "./require-state.ts";
-import type { AccessRequestRow } from "./store.ts";
+import { accessRequestPath, wantedResourcePath } from "./message.ts";
+import { type AccessRequestRow, countApproved } from "./store.ts";
 import {
   type Viewer,
   isOwn,
   lacks,
   maySee,
   notSeen,
+  mayEnd,
   permissionToRevoke,
   requireMayCancel,
   requireMayDecide,
-  scopeOf,
 } from "./who-may.ts";
 
 export type ServedAccessRequests = ServedResource<
@@ -58,12 +63,13 @@ export async function answerRequest(
   if (found === undefined || !(await maySee(found, viewer)))
     throw await notSeen(path, `iam.accessRequests.${answer.verb}`, holds);
   const row = await requireFound(served, transaction, found, path, answer.etag);
-  return write(served, transaction, row, await changeOf(bindings, transaction, row, answer, viewer));
+  return write(served, transaction, row, await changeOf(served, bindings, transaction, row, answer, viewer));
 }
 
 type Columns = Updateable<Schema["access_requests"]>;
 
 async function changeOf(
+  served: ServedAccessRequests,
   bindings: RequestBindings,
   transaction: OrgTransaction,
   row: AccessRequestRow,
@@ -78,7 +84,11 @@ async function changeOf(
       await requireMayDecide(transaction, row, viewer.holds);
       requireState(row, "PENDING", "it cannot be decided again");
       requireEligible(row);
-      const bindingId = await bindings.grant(transaction, row);
+      const isOfPlatform = row.supporter_id !== null;
+      if (isOfPlatform) await requireMaySupport(served, transaction, row);
+      const first = await approveFirst(served.dependencies, transaction, row, answer.message);
+      if (first !== undefined) return first;
+      const bindingId = isOfPlatform ? null : await bindings.grant(transaction, row);
       return { ...decided, state: "APPROVED", decision_message: answer.message, binding_id: bindingId };
     }
     case "decline":
@@ -90,12 +100,39 @@ async function changeOf(
       requireState(row, "PENDING", "it cannot be withdrawn");
       return { ...ended, state: "CANCELLED" };
     case "end":
-      if (!isOwn(row, viewer) && !(await viewer.holds(permissionToRevoke, scopeOf(row))))
-        throw lacks(permissionToRevoke, row, "end");
+      if (!isOwn(row, viewer) && !(await mayEnd(row, viewer.holds))) throw lacks(permissionToRevoke, row, "end");
       requireState(row, "APPROVED", "there is no access to end");
-      await bindings.revoke(transaction, row);
+      if (row.supporter_id === null) await bindings.revoke(transaction, row);
       return { ...ended, state: "ENDED" };
   }
+}
+
+/** How many approved requests of members of the platform an org has at a time: decisions about these members read all of them. */
+const maxApproved = 100;
+
+/**
+ * Checks that the author may approve a request of a member of the platform: it holds what the role gives, as for a grant.
+ *
+ * @throws ServiceError STATE_FORBIDS, GRANT_EXCEEDS_OWN, LIMIT_EXCEEDED
+ */
+async function requireMaySupport(
+  { dependencies }: ServedAccessRequests,
+  transaction: OrgTransaction,
+  row: AccessRequestRow,
+): Promise<void> {
+  if (!(await isInGuardedCustomer(transaction.db, row.org_id))) {
+    const path = accessRequestPath(row);
+    throw stateForbids(`${path} needs no approval: no org of the customer requires one now`, path, row.current_state);
+  }
+  const role = { predefined: required(row.predefined_role) };
+  await dependencies.escalation.requireMayGrant(transaction, [{ role, scope: { kind: "org", id: row.org_id } }]);
+  if ((await countApproved(transaction)) < maxApproved) return;
+  const path = wantedResourcePath(row);
+  const description = `${maxApproved} requests of members of the platform are approved at the same time; end one first`;
+  throw new ServiceError("LIMIT_EXCEEDED", description, {
+    metadata: { resource: path, limit: String(maxApproved) },
+    quotas: [{ subject: path, description }],
+  });
 }
 
 async function write(

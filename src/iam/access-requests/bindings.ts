@@ -21,9 +21,23 @@ import { accessRequestPath } from "./message.ts";
 import type { AccessRequestRow } from "./store.ts";
 import { scopeOf } from "./who-may.ts";
 
+/** The columns of a request that its role binding has. */
+export type WantedBinding = Pick<
+  AccessRequestRow,
+  | "org_id"
+  | "org_name"
+  | "org_delete_time"
+  | "id"
+  | "project_id"
+  | "member_id"
+  | "predefined_role"
+  | "role_id"
+  | "expire_time"
+>;
+
 export interface RequestBindings {
   /** Grants what a request asks for, and returns the id of the role binding. @throws ServiceError as CreateRoleBinding does. */
-  grant(transaction: OrgTransaction, row: AccessRequestRow): Promise<string>;
+  grant(transaction: OrgTransaction, row: WantedBinding): Promise<string>;
   /** Removes the role binding of a request. @throws ServiceError as DeleteRoleBinding does. */
   revoke(transaction: OrgTransaction, row: AccessRequestRow): Promise<void>;
 }
@@ -36,7 +50,7 @@ export function createRequestBindings(dependencies: RoleDependencies): RequestBi
     const reader = dependencies.readers.readerOf(definition, place);
     return { definition, place, rules, reader, dependencies };
   });
-  const servedIn = (row: AccessRequestRow): Served => {
+  const servedIn = (row: Pick<WantedBinding, "org_id" | "project_id">): Served => {
     const { pattern } = scopeOf(row);
     return required(places.find(({ place }) => isSamePattern(place.pattern.slice(0, -1), pattern)));
   };
@@ -64,7 +78,7 @@ export function createRequestBindings(dependencies: RoleDependencies): RequestBi
 }
 
 /** Its name is that of the request, so that a second one for the same request would be refused. */
-function toBinding(row: AccessRequestRow) {
+function toBinding(row: WantedBinding) {
   const [org, member] = [`@${row.org_id}`, `@${row.member_id}`];
   const rolePath =
     row.predefined_role === null

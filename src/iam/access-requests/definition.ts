@@ -32,6 +32,17 @@ const rolePath: FilterField = {
   },
 };
 
+const ofOrg = pathText([orgs, { collection: "members", alias: "members", keepsDeleted: true }]);
+/** With the name that it had when it asked. */
+const ofPlatform = sql`('/orgs/' || supporter_orgs.name || '/members/' || access_requests.supporter_name)`;
+
+/** A member of the org or of the platform asks. */
+const memberPath: FilterField = {
+  kind: "text",
+  value: sql`coalesce(${ofOrg.value}, ${ofPlatform})`,
+  isSearched: false,
+};
+
 export const accessRequestDefinition = defineResource({
   type: "AccessRequest",
   service: AccessRequestsService,
@@ -60,13 +71,21 @@ export const accessRequestDefinition = defineResource({
   logged: {
     joinedById: (row) => ({
       ...orgById(row),
-      member_name: `@${row.member_id}`,
+      member_name: byId(row.member_id ?? null),
       member_delete_time: null,
       member_state: "ACTIVE" as const,
+      supporter_org_name: null,
+      supporter_org_delete_time: null,
+      supporter_delete_time: null,
+      supporter_state: "ACTIVE" as const,
       project_name: byId(row.project_id),
       project_delete_time: null,
       role_name: byId(row.role_id),
       binding_name: byId(row.binding_id),
+      approver_org_name: byId(row.approver_org_id),
+      approver_org_delete_time: null,
+      approver_name: byId(row.approver_id),
+      approver_delete_time: null,
       decider_org_name: byId(row.decider_org_id),
       decider_org_delete_time: null,
       decider_name: byId(row.decider_id),
@@ -77,6 +96,8 @@ export const accessRequestDefinition = defineResource({
       ender_delete_time: null,
       current_state: row.state,
       has_expired: false,
+      // The entries of the org say how many it wants.
+      wanted_approvals: 0,
     }),
   },
   fields: {
@@ -85,7 +106,7 @@ export const accessRequestDefinition = defineResource({
     role_path: rolePath,
     resource_path: resourcePath,
     reason: text("access_requests.reason", { searched: true }),
-    member_path: pathText([orgs, { collection: "members", alias: "members", keepsDeleted: true }]),
+    member_path: memberPath,
     state: enumerated(currentState(statementTime), [
       "PENDING",
       "APPROVED",
@@ -94,6 +115,7 @@ export const accessRequestDefinition = defineResource({
       "EXPIRED",
       "ENDED",
     ]),
+    break_glass: scalar("boolean", "access_requests.break_glass"),
     expire_time: scalar("timestamp", "access_requests.expire_time"),
     lapse_time: scalar("timestamp", "access_requests.lapse_time"),
     create_time: scalar("timestamp", "access_requests.create_time", { orderable: true }),
@@ -111,10 +133,11 @@ export const accessRequestDefinition = defineResource({
   },
   access: {
     namedIn: "unnamed",
+    otherVerbs: ["breakGlass"],
     heldBy: {
       editor: ["create"],
       "access-admin": ["get", "list", "create", "cancel", "approve", "decline", "end"],
     },
-    notByAdmin: [],
+    notByAdmin: ["breakGlass"],
   },
 });

@@ -22,9 +22,14 @@ export function toAccessRequest(row: AccessRequestRow): AccessRequest {
     reason: row.reason,
     expireTime: toTimestamp(row.expire_time),
     memberPath: askingMemberPath(row),
+    memberId: row.member_id ?? row.supporter_id ?? "",
     state: AccessRequest_State[row.current_state],
     lapseTime: toTimestamp(row.lapse_time),
     ...(decision && { decision }),
+    requiredApprovals: row.current_state === "PENDING" ? row.wanted_approvals : 0,
+    ...firstApprovalOf(row),
+    // Entries of earlier versions do not have it.
+    breakGlass: row.break_glass ?? false,
     roleBindingPath: row.current_state === "APPROVED" ? bindingPath(row) : "",
     enderPath: pathOfPerson(row, "ender"),
     endTime: toTimestamp(endTimeOf(row)),
@@ -32,7 +37,9 @@ export function toAccessRequest(row: AccessRequestRow): AccessRequest {
   };
 }
 
-export function accessRequestPath(row: AccessRequestRow): string {
+export function accessRequestPath(
+  row: Pick<AccessRequestRow, "id" | "org_id" | "org_name" | "org_delete_time">,
+): string {
   return formatPath(patterns.AccessRequest, orgPathName(row), `@${row.id}`);
 }
 
@@ -49,8 +56,12 @@ export function wantedResourcePath(row: AccessRequestRow): string {
     : formatPath(patterns.Project, orgPathName(row), project);
 }
 
+/** Returns the path of who asks: of a member of the platform with the name that it had then, whatever it is called now. */
 export function askingMemberPath(row: AccessRequestRow): string {
   const { member_id: id, member_name: name, member_delete_time: deleteTime } = row;
+  if (id === null || name === null) {
+    return formatPath(patterns.Member, row.supporter_org_name ?? "system", row.supporter_name ?? "");
+  }
   return formatPath(patterns.Member, orgPathName(row), pathName({ id, name, delete_time: deleteTime }));
 }
 
@@ -82,6 +93,16 @@ function decisionOf(row: AccessRequestRow): AccessRequest_Decision | undefined {
   };
 }
 
+/** Entries of earlier versions do not have it. */
+function firstApprovalOf(row: AccessRequestRow): Partial<Pick<AccessRequest, "firstApproval">> {
+  const decideTime = toTimestamp(row.approve_time ?? null);
+  if (decideTime === undefined) return {};
+  const deciderPath = pathOfPerson(row, "approver");
+  const message = row.approval_message ?? "";
+  const $typeName = "iam.v1alpha.AccessRequest.Decision";
+  return { firstApproval: { $typeName, deciderPath, approved: true, message, decideTime } };
+}
+
 function endTimeOf(row: AccessRequestRow): Date | null {
   switch (row.current_state) {
     case "DECLINED":
@@ -96,7 +117,7 @@ function endTimeOf(row: AccessRequestRow): Date | null {
   }
 }
 
-function pathOfPerson(row: AccessRequestRow, who: "decider" | "ender"): string {
+export function pathOfPerson(row: AccessRequestRow, who: "approver" | "decider" | "ender"): string {
   return formerMemberPath({
     orgId: row[`${who}_org_id`],
     orgName: row[`${who}_org_name`],

@@ -14,7 +14,8 @@ export function requireState(row: AccessRequestRow, state: "PENDING" | "APPROVED
 
 /** @throws ServiceError STATE_FORBIDS when the member that asks can do nothing with what it would be granted. */
 export function requireEligible(row: AccessRequestRow): void {
-  const state = row.member_delete_time === null ? row.member_state : "DELETED";
+  const who = row.supporter_id === null ? "member" : "supporter";
+  const state = row[`${who}_delete_time`] === null ? (row[`${who}_state`] ?? "DELETED") : "DELETED";
   if (state === "ACTIVE") return;
   const path = askingMemberPath(row);
   throw stateForbids(

@@ -34,8 +34,10 @@ export function createAccessRequestsService(dependencies: RoleDependencies): Ser
     answer: Answer,
   ): Promise<AccessRequest> => {
     const path = targetOf(context, patterns.AccessRequest);
+    // Who may do something there can end that also while the org is suspended, which the platform may begin and end at any time.
+    const state = answer.verb === "end" ? "any" : "active";
     return runWrite(dependencies, readWriteRequest(called, request, context), (call) =>
-      runOpen(call, { org: path[0] }, async (transaction) =>
+      runOpen(call, { org: path[0], state }, async (transaction) =>
         toAccessRequest(await answerRequest(served, bindings, transaction, path, answer)),
       ),
     );

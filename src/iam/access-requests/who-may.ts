@@ -27,6 +27,11 @@ export function mayGrant(holds: Holds, scope: Scope): Promise<boolean> {
   return holds(permissionToGrant, scopeOf(scope));
 }
 
+/** Reports whether somebody can end the access of another member. What has begun without a decision, those who could have decided end, too. */
+export async function mayEnd(row: AccessRequestRow, holds: Holds): Promise<boolean> {
+  return (await holds(permissionToRevoke, scopeOf(row))) || (row.break_glass && (await mayGrant(holds, row)));
+}
+
 /** Somebody who asks, with what it holds. */
 export interface Viewer {
   readonly orgId: string | null;
@@ -35,6 +40,7 @@ export interface Viewer {
 }
 
 export function isOwn(row: AccessRequestRow, { orgId, memberId }: Pick<Viewer, "orgId" | "memberId">): boolean {
+  if (row.supporter_id !== null) return row.supporter_org_id === orgId && row.supporter_id === memberId;
   return row.org_id === orgId && row.member_id === memberId;
 }
 
@@ -72,13 +78,17 @@ const pathById = (row: AccessRequestRow): AnyPath => ({
 
 /**
  * Checks that the author of a change may decide about a request: it can grant roles on what the request is about, and is neither the
- * member that asks nor impersonated by it.
+ * member that asks nor impersonated by it. Members of the platform decide about none of their own.
  *
  * @throws ServiceError PERMISSION_DENIED
  */
 export async function requireMayDecide({ author }: OrgTransaction, row: AccessRequestRow, holds: Holds): Promise<void> {
   const asks = { orgId: author.actorOrgId, memberId: author.actorId };
-  if (isOwn(row, asks) || author.narrowing?.impersonatorId === row.member_id) {
+  if (row.supporter_id !== null && author.actorOrgId === row.supporter_org_id) {
+    const message = `${accessRequestPath(row)} is of a member of the platform: the org has to decide`;
+    throw new ServiceError("PERMISSION_DENIED", message, { metadata: { permission: permissionToGrant } });
+  }
+  if (isOwn(row, asks) || (row.member_id !== null && author.narrowing?.impersonatorId === row.member_id)) {
     const message = `the caller asks for the access itself with ${accessRequestPath(row)}: another member has to decide`;
     throw new ServiceError("PERMISSION_DENIED", message, { metadata: { permission: permissionToGrant } });
   }

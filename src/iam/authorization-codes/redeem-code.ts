@@ -98,10 +98,10 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
         expire_time: new Date(expireTime),
       });
       await endWrite(transaction);
-      return { sessionId, gen, now, expireTime, scopes };
+      return { sessionId, customerId: begun.org.customer_id, gen, now, expireTime, scopes };
     });
     if (started === undefined) throw invalid();
-    const { sessionId, gen, now, expireTime, scopes } = started;
+    const { sessionId, customerId, gen, now, expireTime, scopes } = started;
     const ofClient = { sessionId, clientId: client.id, clientOrgId: client.org_id };
     const narrowing = { scopes, projectId: undefined, allowedAddresses: undefined };
     const grant = {
@@ -114,7 +114,8 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
       exchangedFrom: [],
     };
     const issued = await accessTokens.issue(grant, now, lifeSeconds);
-    return code.is_offline ? { ...issued, refreshToken: refreshTokens.format({ sessionId, number: 0n }) } : issued;
+    if (!code.is_offline) return issued;
+    return { ...issued, refreshToken: refreshTokens.format({ sessionId, customerId, number: 0n }) };
   };
 }
 

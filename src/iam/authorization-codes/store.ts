@@ -34,21 +34,12 @@ interface UsedCode extends Pick<AllowedTerms, "client_redirect_uris" | "client_s
   readonly identity_id: string | null;
 }
 
-const codeColumns = sql`
-  id, org_id, member_id, token_gen, client_org_id, oauth_client_id, redirect_uri, code_challenge, scopes,
-  is_offline, allowing_session_id, session_id, use_time, ${clockMs} as now`;
-
 export async function readCode(db: Kysely<Schema>, handle: SecretHandle): Promise<FoundCode | undefined> {
   const { rows } = await sql<FoundCode>`
-    select ${codeColumns} from authorization_codes
+    select id, org_id, member_id, token_gen, client_org_id, oauth_client_id, redirect_uri, code_challenge, scopes,
+      is_offline, allowing_session_id, session_id, use_time, ${clockMs} as now
+    from authorization_codes
     where customer_id = ${handle.customerId} and id = ${handle.id} and hash = ${handle.hash}`.execute(db);
-  return rows[0] ?? readEarlierCode(db, handle);
-}
-
-/** Reads a code of a server of an earlier version, which does not say the customer. */
-async function readEarlierCode(db: Kysely<Schema>, { id, hash }: SecretHandle): Promise<FoundCode | undefined> {
-  const { rows } = await sql<FoundCode>`
-    select ${codeColumns} from authorization_codes where id = ${id} and hash = ${hash}`.execute(db);
   return rows[0];
 }
 

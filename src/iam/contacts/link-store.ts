@@ -17,7 +17,6 @@ export const contactLinks: MailedLinks = {
   owner: "contact_id",
   seconds: linkSeconds,
   called: "confirmations",
-  namesCustomer: true,
 };
 
 /** A contact that can be confirmed with a link. */

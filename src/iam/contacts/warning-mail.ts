@@ -2,7 +2,7 @@
 // the console.
 import { minuteOf } from "./confirmation-mail.ts";
 import type { ContactParent } from "./parent.ts";
-import type { DueWarning } from "./warning-store.ts";
+import type { DueWarning } from "./warning-kinds.ts";
 
 /** What a mail says. */
 export interface WarningText {
@@ -49,6 +49,7 @@ function subjectOf({ kind, name }: WarningText["parent"], warnings: readonly Due
 const oneOf = { org: "the org", customer: "an org" } as const;
 
 const titles: Readonly<Record<DueWarning["kind"], (of: ContactParent["kind"]) => string>> = {
+  ACCESS_BEGUN: () => "access has begun without a decision",
   API_KEY_ENDS: () => "an API key ends",
   WEBHOOK_DISABLED: () => "a webhook is disabled",
   EVENT_STREAM_DISABLED: () => "an event stream is disabled",
@@ -63,6 +64,8 @@ function describe(parent: WarningText["parent"], warning: DueWarning): string {
   const org = parent.kind === "org" ? "The org" : `The org ${name}`;
   const restored = `Until ${end === null ? "it is purged" : minuteOf(end)} it can be restored; then it is removed for good.`;
   switch (kind) {
+    case "ACCESS_BEGUN":
+      return `The member ${name} began access in an emergency on ${time}, without a decision, until ${end === null ? "" : minuteOf(end)}. Who could have approved it can end it.`;
     case "API_KEY_ENDS":
       return `The API key ${name} of the member ${member ?? ""} ends on ${time}. Rotate it, or make another one.`;
     case "WEBHOOK_DISABLED":

@@ -5,10 +5,11 @@ import { readClock } from "../../database/clock.ts";
 import type { ContactKind } from "../../database/contact-tables.ts";
 import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
 import type { Schema } from "../../database/schema.ts";
-import { type WarningKind, recipients, warnedDays } from "./warning-kinds.ts";
+import { readFixedWarnings } from "./fixed-warnings.ts";
+import { type DueWarning, fixedKind, recipients, warnedDays } from "./warning-kinds.ts";
 import { isActive, selectStates } from "./warned-states.ts";
 
-/** An org or a customer with contacts that are confirmed. */
+/** An org or a customer with contacts that are confirmed, or that were when something was told them. */
 export interface WarnedParent extends OrgKey {
   readonly name: string;
   /** Whether there may be something to warn them of. */
@@ -16,7 +17,7 @@ export interface WarnedParent extends OrgKey {
 }
 
 /**
- * Returns the next orgs and customers with confirmed contacts, in the order of their ids.
+ * Returns the next orgs and customers of which somebody may have to be warned, in the order of their ids.
  *
  * @param afterId of the last one before; undefined for the first.
  */
@@ -31,6 +32,7 @@ export async function readWarnedParents(
     sql.raw(`${table}.customer_id = warned.customer_id and ${table}.org_id = warned.org_id`);
   const isDisabled = (table: "event_streams" | "webhooks") => sql`exists (
     select from ${sql.table(table)} where ${isIn(table)} and ${sql.ref(`${table}.state`)} = 'DISABLED' and ${sql.ref(`${table}.update_time`)} > ${since})`;
+  const isAfter = afterId === undefined ? sql`true` : sql`org_id > ${afterId}`;
   const hasEnded = sql`(orgs.delete_time > ${since} or orgs.state = 'SUSPENDED' and orgs.update_time > ${since})`;
   const { rows } = await sql<WarnedParent>`
     select warned.customer_id, warned.org_id as id, coalesce(orgs.name, customers.name) as name, (
@@ -38,33 +40,25 @@ export async function readWarnedParents(
       or exists (
         select from api_keys where ${isIn("api_keys")}
           and api_keys.expire_time > ${now} and api_keys.expire_time <= ${now} + make_interval(days => ${warnedDays}))
+      or warned.has_fixed
       or coalesce(customers.delete_time > ${since}, false)
       or exists (select from orgs where orgs.customer_id = customers.id and ${hasEnded})
     ) as may_warn
     from (
-      select distinct customer_id, org_id from contacts
-      where confirm_time is not null and ${afterId === undefined ? sql`true` : sql`org_id > ${afterId}`}
-      order by org_id limit ${limit}
+      select customer_id, org_id, bool_or(has_fixed) as has_fixed
+      from (
+        (select distinct customer_id, org_id, false as has_fixed from contacts
+        where confirm_time is not null and ${isAfter} order by org_id limit ${limit})
+        union all
+        (select distinct customer_id, org_id, true from contact_warnings
+        where email is not null and ${isAfter} order by org_id limit ${limit})
+      ) as found
+      group by customer_id, org_id order by org_id limit ${limit}
     ) as warned
     left join orgs on orgs.customer_id = warned.customer_id and orgs.id = warned.org_id
     left join customers on customers.id = warned.customer_id and customers.id = warned.org_id
     order by warned.org_id`.execute(db);
   return rows;
-}
-
-/** Something that a contact is to be warned about. */
-export interface DueWarning {
-  readonly contact_id: string;
-  readonly email: string;
-  readonly contact_name: string;
-  readonly kind: WarningKind;
-  readonly subject_id: string;
-  /** The name of what it is about, and of the member that has it, if one does. */
-  readonly subject_name: string;
-  readonly member_name: string | null;
-  readonly occasion: Date;
-  /** When an API key ends, or an org or a customer is removed permanently. */
-  readonly end_time: Date | null;
 }
 
 /** How often a warning is tried, how long after the time before, and how long it is remembered. */
@@ -77,11 +71,12 @@ const perKind = 20;
 
 /**
  * Reads what the confirmed contacts of an org or a customer are to be warned about, and takes it on for the caller, who sends it. A contact that got a
- * warning in the last hour waits.
+ * warning in the last hour waits, but for what is fixed.
  */
 export async function takeDueWarnings(db: Kysely<Schema>, org: OrgKey): Promise<readonly DueWarning[]> {
   const now = sql`${await readClock(db)}::timestamptz`;
-  const due = (await readDueWarnings(db, org, now)).slice(0, maxTaken);
+  const fixed = await readFixedWarnings(db, org, { maxAttempts, before: sql`${now} - ${pause}`, limit: maxTaken });
+  const due = [...fixed, ...(await readDueWarnings(db, org, now))].slice(0, maxTaken);
   if (due.length === 0) return [];
   const columns = {
     contact: due.map((each) => each.contact_id),
@@ -129,7 +124,7 @@ async function readDueWarnings(
       where ${isInOrgOf("contacts", org)} and contacts.confirm_time is not null and not exists (
         select from contact_warnings as recent
         where recent.customer_id = ${org.customer_id} and recent.org_id = ${org.id} and recent.contact_id = contacts.id
-          and recent.attempt_time > ${now} - ${pause})
+          and recent.attempt_time > ${now} - ${pause} and recent.kind <> ${fixedKind})
     ),
     states as materialized (${selectStates(org, sql`${now} - make_interval(days => ${warnedDays})`)})
     select told.*, subjects.* from told
@@ -166,10 +161,10 @@ const rulesOf = {
   contactKinds: Object.values(recipients).flatMap((of): readonly ContactKind[] => of),
 };
 
-/** Notes that a mail server has taken a mail with warnings. */
+/** Notes that a mail server has taken a mail with warnings. Whom it was for is forgotten with that. */
 export async function noteWarningsSent(db: Kysely<Schema>, org: OrgKey, sent: readonly DueWarning[]): Promise<void> {
   await sql`
-    update contact_warnings set is_sent = true
+    update contact_warnings set is_sent = true, email = null, contact_name = null, subject_name = null
     from unnest(${sent.map((each) => each.contact_id)}::uuid[], ${sent.map((each) => each.kind)}::text[],
       ${sent.map((each) => each.subject_id)}::uuid[], ${sent.map((each) => each.occasion)}::timestamptz[])
       as sent (contact_id, kind, subject_id, occasion)

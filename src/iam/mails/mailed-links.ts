@@ -17,8 +17,6 @@ export interface MailedLinks {
   readonly seconds: number;
   /** What is in the mails: `invitations`. */
   readonly called: string;
-  /** Whether a secret leads to its row by the customer. */
-  readonly namesCustomer: boolean;
 }
 
 /** What a link is for, and the address to which it goes. */
@@ -52,7 +50,7 @@ export async function insertLink(
 ): Promise<{ readonly id: string; readonly secret: string }> {
   const { db, org } = transaction;
   await voidLinks(transaction, links, [ownerId]);
-  const { id, text, hash } = createSecretHandle(links.namesCustomer ? org.customer_id : undefined);
+  const { id, text, hash } = createSecretHandle(org.customer_id);
   const mail = isMailed ? "SENDING" : "NONE";
   await sql`
     insert into ${sql.table(links.table)}

@@ -33,7 +33,7 @@ export const memberDefinition = defineResource({
   fields: {
     type: enumerated("members.type", ["USER", "APPLICATION"]),
     invitation_expire_time: scalar("timestamp", "members.invitation_expire_time"),
-    email: text("members.email", { equals: hasAddress }),
+    email: text("members.email", { nullable: true, equals: hasAddress }),
   },
   lifecycle: { states: ["INVITED", "ACTIVE", "SUSPENDED"], contents: "open", deletedNames: "reusable" },
   limit: {

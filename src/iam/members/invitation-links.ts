@@ -8,5 +8,4 @@ export const invitationLinks: MailedLinks = {
   owner: "member_id",
   seconds: maxInvitationSeconds,
   called: "invitations",
-  namesCustomer: false,
 };

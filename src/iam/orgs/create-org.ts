@@ -8,7 +8,7 @@ import { customerPath } from "../customers/message.ts";
 import { invoiceColumns } from "../customers/invoice-fields.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, type LockedCustomer, lockCustomers } from "../customers/store.ts";
-import { deleted, notFound } from "../../errors/service-error.ts";
+import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
@@ -19,8 +19,9 @@ import { required } from "../../errors/required.ts";
 import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { changeOf } from "../../standard-methods/write/append-change.ts";
 import { orgDefinition } from "./definition.ts";
-import { policyColumns } from "./message.ts";
+import { type OrgPolicies, policyColumns } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
+import { supportField } from "./support-switch.ts";
 import type { WriteTransaction } from "../../database/write-transaction.ts";
 import { readClock } from "../../database/clock.ts";
 
@@ -67,6 +68,10 @@ async function createOrg(
   limit: number | undefined,
   customers: LockedCustomer[],
 ): Promise<OrgRow> {
+  if (org.supportAccessRequired === true) {
+    const description = "must be false for a new org: an owner of the org sets it";
+    throw invalidField(supportField, description, "support_access");
+  }
   const isIn = org.customerPath !== "";
   const customer = isIn
     ? requireLiveCustomer(customers, org.customerPath)
@@ -87,7 +92,7 @@ async function createOrg(
 export async function insertOrg(
   db: WriteTransaction,
   customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
-  fields: NamedFields & Pick<Org, "apiKeyPolicy"> & Partial<Pick<Org, "legalName" | "billingReference">>,
+  fields: NamedFields & OrgPolicies & Partial<Pick<Org, "legalName" | "billingReference">>,
   { revision, time }: Omit<TimedRevision, "org">,
 ): Promise<OrgRow> {
   const start = { customer_id: customer.id, state: "ACTIVE", revision, revision_time: time } as const;

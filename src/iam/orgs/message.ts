@@ -18,6 +18,8 @@ export function toOrg(row: OrgRow): Org {
     ...invoiceFields(row),
     state: row.delete_time === null ? states[row.state] : Org_State.DELETED,
     ...policyField(row),
+    // Entries of earlier versions do not have it.
+    supportAccessRequired: (row.support_access_required_time ?? null) !== null,
     customerPath: formatPath(
       patterns.Customer,
       pathName({ id: row.customer_id, name: row.customer_name, delete_time: row.customer_delete_time }),
@@ -25,19 +27,30 @@ export function toOrg(row: OrgRow): Org {
   };
 }
 
-/** Returns the field `api_key_policy`; without it if nothing is required. */
-function policyField({ api_key_max_seconds: seconds, api_key_scopes_required: scopesRequired }: OrgRow) {
-  if (seconds === null && scopesRequired !== true) return {};
+/** Returns what an org requires of API keys and of requests for access; without the field `api_key_policy` if that is nothing. */
+function policyField({
+  api_key_max_seconds: seconds,
+  api_key_scopes_required: scopesRequired,
+  access_request_approvals: approvals,
+}: OrgRow) {
+  // Entries of earlier versions do not have it.
+  const ofRequests = typeof approvals === "number" ? { accessRequestApprovals: approvals } : {};
+  if (seconds === null && scopesRequired !== true) return ofRequests;
   const maxLifetime = seconds === null ? {} : { maxLifetime: create(DurationSchema, { seconds: BigInt(seconds) }) };
-  return { apiKeyPolicy: create(ApiKeyPolicySchema, { ...maxLifetime, scopesRequired: scopesRequired === true }) };
+  const apiKeyPolicy = create(ApiKeyPolicySchema, { ...maxLifetime, scopesRequired: scopesRequired === true });
+  return { ...ofRequests, apiKeyPolicy };
 }
 
-/** Returns the columns with what an org requires of API keys. */
-export function policyColumns({ apiKeyPolicy }: Pick<Org, "apiKeyPolicy">) {
+/** What an org requires of API keys and of requests for access. */
+export type OrgPolicies = Pick<Org, "apiKeyPolicy" | "accessRequestApprovals">;
+
+/** How many approvals requests for access need stays as it is if that is not said. */
+export function policyColumns({ apiKeyPolicy, accessRequestApprovals: approvals }: OrgPolicies) {
   const seconds = apiKeyPolicy?.maxLifetime?.seconds;
   return {
     api_key_max_seconds: seconds === undefined ? null : String(seconds),
     api_key_scopes_required: apiKeyPolicy?.scopesRequired === true ? true : null,
+    ...(approvals !== undefined && { access_request_approvals: approvals }),
   };
 }
 

@@ -14,8 +14,10 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { explainReservedName } from "../../standard-methods/write/explain-reserved-name.ts";
 import { createOrgs } from "./create-org.ts";
+import { createSupportSwitch } from "./support-switch.ts";
 import { orgDefinition } from "./definition.ts";
 import { orgPath, policyColumns, toOrg } from "./message.ts";
+import { requireMaySetApprovals } from "./require-may-set-approvals.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
@@ -38,6 +40,8 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     if (limits.Org !== undefined && siblings.length >= limits.Org) throw limitExceeded(orgDefinition, path, limits.Org);
   };
 
+  const setSupportRequired = createSupportSwitch(dependencies);
+
   return createStandardService(OrgsService, dependencies, orgDefinition, {
     scope: { kind: "itself" },
     creation: {
@@ -45,8 +49,10 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
       insert: (db, orgs, author, atItem) => createOrgs(db, orgs, author, limits.Org, atItem),
     },
     async change(transaction, row, org) {
+      await requireMaySetApprovals(escalation, transaction, row, org);
       await escalation.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
-      return { ...policyColumns(org), ...invoiceColumns(org) };
+      const switched = await setSupportRequired(transaction, row, org.supportAccessRequired);
+      return { ...policyColumns(org), ...invoiceColumns(org), ...switched };
     },
     // Who may suspend or delete an org decides about the org itself, for everybody alike.
     revokes: "nothing",

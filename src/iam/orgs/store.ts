@@ -11,8 +11,11 @@ export const orgColumns = [
   "deleted_with_customer",
   "api_key_max_seconds",
   "api_key_scopes_required",
+  "access_request_approvals",
   "legal_name",
   "billing_reference",
+  "support_access_required_time",
+  "support_access_change_time",
   ...namedColumns,
   ...deletableColumns,
 ] as const;

@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { sql } from "kysely";
 import { inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
@@ -53,21 +53,14 @@ export async function redeemSignInLink(database: Database, code: string): Promis
   throw new ServiceError("GRANT_INVALID", "the code is not valid: it is mistyped, was used, or is older than an hour");
 }
 
-async function useLink(database: Database, handle: SecretHandle): Promise<RedeemedMember | undefined> {
-  const isOfCustomer = sql<SqlBool>`sign_in_links.customer_id = ${handle.customerId}`;
-  // A code of a server of an earlier version does not say the customer.
-  return (await deleteLink(database, handle, isOfCustomer)) ?? (await deleteLink(database, handle, sql`true`));
-}
-
-async function deleteLink(
+async function useLink(
   database: Database,
-  { id, hash }: SecretHandle,
-  isThere: RawBuilder<SqlBool>,
+  { id, hash, customerId }: SecretHandle,
 ): Promise<RedeemedMember | undefined> {
   const now = await readClock(database.writes);
   const { rows } = await sql<RedeemedMember>`
     delete from sign_in_links using members
-    where ${isThere} and sign_in_links.id = ${id} and sign_in_links.hash = ${hash} and sign_in_links.expire_time > ${now}
+    where sign_in_links.customer_id = ${customerId} and sign_in_links.id = ${id} and sign_in_links.hash = ${hash} and sign_in_links.expire_time > ${now}
       and members.customer_id = sign_in_links.customer_id and members.org_id = sign_in_links.org_id
       and members.id = sign_in_links.member_id
     returning members.org_id as "orgId", members.id as "memberId", members.token_gen as gen`.execute(database.writes);

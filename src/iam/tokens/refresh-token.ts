@@ -92,14 +92,16 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
       throw invalid();
     }
     const { session, number, narrowing } = outcome;
-    const { org_id: orgId, member_id: memberId, id: sessionId, client_id: clientId, token_gen: gen } = session;
+    const { customer_id: customerId, org_id: orgId, member_id: memberId, id: sessionId } = session;
+    const { client_id: clientId, token_gen: gen } = session;
     const credentialExpireTime = session.expire_time.getTime();
     const limits = { credentialExpireTime, allowedAddresses: session.allowed_addresses ?? undefined, ...narrowing };
     const clientOrgId = session.client_org_id ?? undefined;
     const alone = { impersonator: undefined, exchangedFrom: [] };
     const grant = { memberId, orgId, sessionId, clientId, clientOrgId, gen, ...alone, ...limits };
     const issued = await accessTokens.issue(grant, session.now, request.lifeSeconds ?? tokenLifeSeconds);
-    return number === undefined ? issued : { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
+    if (number === undefined) return issued;
+    return { ...issued, refreshToken: refreshTokens.format({ sessionId, customerId, number }) };
   };
 }
 

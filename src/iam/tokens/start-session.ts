@@ -35,7 +35,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
     if (dryRun) return issueToken(caller, request);
     const { memberId, orgId, clientId, credentialId, allowedAddresses } = caller;
     const narrowing = await readNarrowing(caller, request);
-    const { sessionId, gen, now, expireTime } = await inTransaction(database, (db) =>
+    const { sessionId, customerId, gen, now, expireTime } = await inTransaction(database, (db) =>
       writeInOrg(db, { org: { by: "id", value: orgId }, state: "any" }, author, async (transaction) => {
         const id = transaction.newId();
         // A rotation can have given the key an earlier end since the call was authenticated.
@@ -63,7 +63,8 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
           allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
           expire_time: new Date(end),
         });
-        return { sessionId: id, gen: tokenGen, now: startTime, expireTime: end };
+        const ids = { sessionId: id, customerId: transaction.org.customer_id };
+        return { ...ids, gen: tokenGen, now: startTime, expireTime: end };
       }),
     );
     const limits = { credentialExpireTime: expireTime, allowedAddresses, ...narrowing };
@@ -79,7 +80,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
       ...limits,
     };
     const issued = await accessTokens.issue(grant, now, lifeSeconds);
-    return { ...issued, refreshToken: refreshTokens.format({ sessionId, number: 0n }) };
+    return { ...issued, refreshToken: refreshTokens.format({ sessionId, customerId, number: 0n }) };
   };
 }
 

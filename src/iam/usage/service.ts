@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   QueryUsageRequest_Dimension as Dimension,
   QueryUsageResponseSchema,
@@ -10,8 +10,14 @@ import {
   UsageSeriesSchema,
   type UsageService,
 } from "../../../gen/iam/v1alpha/usage_pb.ts";
+import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
+import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
+import { needsApproval } from "../../access/evaluation/explain-denial.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import { callerOf, confirmOf, patternOf, slicesOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
+import { toNothing } from "../../access/evaluation/resolved-target.ts";
 import { required } from "../../errors/required.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { isSamePattern } from "../../paths/patterns.ts";
 import { levels } from "../../quotas/levels.ts";
 import { createLevelLookup } from "../../quotas/read-level.ts";
@@ -22,7 +28,10 @@ import { createQueryUsage } from "./query-usage.ts";
 import { type GroupNames, readNames } from "./read-names.ts";
 import type { Dimensions } from "./select-usage.ts";
 
-type UsageDependencies = Pick<ResourceDependencies, "database" | "installation">;
+interface UsageDependencies extends Pick<ResourceDependencies, "database" | "installation"> {
+  readonly evaluator: AccessEvaluator;
+  readonly viewCaller: ViewCaller;
+}
 
 export function createUsageService(dependencies: UsageDependencies): ServiceImpl<typeof UsageService> {
   const { database } = dependencies;
@@ -35,7 +44,9 @@ export function createUsageService(dependencies: UsageDependencies): ServiceImpl
       const shown = new Set(request.groupBy);
       const pattern = patternOf(context);
       const { level, lookup } = required(served.find((each) => isSamePattern(each.level.pattern, pattern)));
-      const scope = await lookup(targetOf(context, level.pattern), visibleOf(context));
+      const path = targetOf(context, level.pattern);
+      const found = shown.has(Dimension.PROJECT) ? await requireMayNameProjects(dependencies, context, path) : path;
+      const scope = await lookup(found, visibleOf(context));
       const call = { orgId: callerOf(context).orgId, signal: context.signal, timeoutMs: () => context.timeoutMs() };
       const { period, groups } = await queryUsage(call, { scope, asked, dimensions: dimensionsOf(shown) });
       const keys = groups.map(({ group }) => group);
@@ -52,6 +63,28 @@ export function createUsageService(dependencies: UsageDependencies): ServiceImpl
       return create(QueryUsageResponseSchema, { parentPath, series: inOrder(series), ...boundsOf(period) });
     },
   };
+}
+
+/**
+ * Checks that the caller is no member of the platform in a customer that requires these to be approved: what is to be paid is the sum of an org, and
+ * names of projects are what is in it. With an approval, the usage of each project can be read.
+ *
+ * @returns the path by the ids of what it was decided on: its names may be those of something else in a moment.
+ * @throws ServiceError PERMISSION_DENIED
+ */
+async function requireMayNameProjects(
+  { evaluator, viewCaller }: UsageDependencies,
+  context: HandlerContext,
+  path: readonly Reference[],
+): Promise<readonly Reference[]> {
+  const { snapshot } = await viewCaller(callerOf(context));
+  if (!evaluator.isOfPlatform(snapshot)) return path;
+  const target = await evaluator.resolve(snapshot, { pattern: patternOf(context), references: path });
+  if (target?.support?.isWhole !== true) return target?.references ?? toNothing(path);
+  const message = `group_by has PROJECT, and ${needsApproval}: ask for access, and read the usage of a project by its own path`;
+  throw new ServiceError("PERMISSION_DENIED", message, {
+    metadata: { permission: "iam.usage.get", support_access: "required" },
+  });
 }
 
 function dimensionsOf(shown: ReadonlySet<Dimension>): Dimensions {

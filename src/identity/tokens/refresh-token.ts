@@ -5,11 +5,8 @@ import { uuidOfHex } from "../uuid-bytes.ts";
 
 export interface RefreshToken {
   readonly sessionId: string;
-  /**
-   * The customer of the session. Undefined in a token of this version, because servers of the version before do not read another: the next one
-   * issues them.
-   */
-  readonly customerId?: string | undefined;
+  /** The customer of the session. Undefined in a token of a server of an earlier version, whose session may live on for months. */
+  readonly customerId: string | undefined;
   /** Counts the refreshes of the session. */
   readonly number: bigint;
 }

@@ -8,6 +8,7 @@ import { type Later, type WriteTransaction, transact } from "../../database/writ
 import { type OperationRow, maxAttempts } from "../operations/store.ts";
 import { type QueuedCall, createFairQueue } from "../../scheduling/fair-queue.ts";
 import { type OrgKey, isInOrgOf } from "../../database/org-key.ts";
+import { isGuardedCustomer } from "../../database/support-required.ts";
 import { required } from "../../errors/required.ts";
 import { readClock, secondsAfter } from "../../database/clock.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
@@ -28,6 +29,8 @@ export interface Claimable {
   readonly verbs: readonly string[];
   /** The empty key is that of operations without one. */
   readonly routingKeys: readonly string[];
+  /** Whether those of customers that require members of the platform to be approved are among them. */
+  readonly withGuarded: boolean;
 }
 
 /** Operations that wait to be claimed, the longest first, and the time for which they were searched. */
@@ -152,9 +155,10 @@ const isDue = (now: string) => sql`end_time is null and next_attempt_time <= ${n
  * that the cost does not depend on how many others wait. As many are taken from each as are wanted in all.
  */
 function selectDue({ claimable, now, count, leftOut }: DueSearch) {
-  const { serviceId, typeIds, verbs, routingKeys } = claimable;
+  const { serviceId, typeIds, verbs, routingKeys, withGuarded } = claimable;
   const conditions = [
     sql`service_id = ${serviceId} and ${isDue(now)}`,
+    ...(withGuarded ? [] : [sql`not ${isGuardedCustomer(sql.ref("operations.customer_id"))}`]),
     ...(verbs.length > 0 ? [sql`verb = any (${verbs}::text[])`] : []),
     ...(leftOut.length > 0 ? [sql`id <> all (${leftOut.map(({ id }) => id)}::uuid[])`] : []),
   ];

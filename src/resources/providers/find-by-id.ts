@@ -2,6 +2,7 @@
 // deleted, which changes the paths of what is in it, so a path that ends with an id is found by that id alone.
 import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { Database } from "../../database/database.ts";
+import { isInGuardedCustomer } from "../../database/support-required.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -11,6 +12,12 @@ import type { InfrastructureRow } from "../resources/store.ts";
 
 /** The key of an operation or a resource. */
 type Key = Pick<InfrastructureRow, "org_id" | "id">;
+
+/** The service of a provider, and whether it sees what is in customers that require members of the platform to be approved. */
+export interface ProvidedService {
+  readonly id: string;
+  readonly withGuarded: boolean;
+}
 
 /**
  * Finds an operation of a service. Operations of other services are none of its provider's business.
@@ -36,16 +43,18 @@ const operationById = "select org_id, id from operations where id = $1 and servi
 export async function findResource(
   database: Database,
   reader: RowReader<InfrastructureRow>,
-  serviceId: string,
+  service: ProvidedService,
   text: string,
 ): Promise<Key> {
   const path = parseResourcePath(patterns.Resource, text, "resource_path", "above-id");
   const [, , last] = path;
   const found =
     last.by === "id"
-      ? (await database.readPrepared<Key>("find_resource", resourceById, [last.value, serviceId]))[0]
-      : await reader.lookup(path, unlimited).then((row) => (row?.service_id === serviceId ? row : undefined));
-  if (found === undefined) throw notFound("resource", formatReferences(patterns.Resource, path));
+      ? (await database.readPrepared<Key>("find_resource", resourceById, [last.value, service.id]))[0]
+      : await reader.lookup(path, unlimited).then((row) => (row?.service_id === service.id ? row : undefined));
+  const isHidden =
+    found !== undefined && !service.withGuarded && (await isInGuardedCustomer(database.reads, found.org_id));
+  if (found === undefined || isHidden) throw notFound("resource", formatReferences(patterns.Resource, path));
   return found;
 }
 

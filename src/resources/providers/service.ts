@@ -1,4 +1,4 @@
-import { type DescMethod, type Message, create } from "@bufbuild/protobuf";
+import { type Message, create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type Duration, durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Operation } from "../../../gen/resources/v1alpha/operation_pb.ts";
@@ -10,13 +10,13 @@ import {
   RenewOperationResponseSchema,
 } from "../../../gen/resources/v1alpha/provider_pb.ts";
 import { Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
-import { callerOf, confirmOf, targetOf } from "../../access/evaluation/call.ts";
+import type { Database } from "../../database/database.ts";
+import { callerOf, confirmOf } from "../../access/evaluation/call.ts";
 import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { withReadableQuotas } from "../../quotas/quota-exceeded.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
-import { formatReferences } from "../../paths/format-path.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
@@ -33,7 +33,6 @@ import { requireStorable } from "../require-storable.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { resourceTypeDefinition } from "../resource-types/definition.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
-import { serviceDefinition } from "../services/definition.ts";
 import {
   type Claimed,
   type PresentedClaim,
@@ -44,6 +43,7 @@ import {
   renewClaim,
 } from "./claims.ts";
 import { findOperation, findResource } from "./find-by-id.ts";
+import { createFindService } from "./find-service.ts";
 import { readCompletion } from "./read-completion.ts";
 import { applyReport } from "./report.ts";
 
@@ -72,17 +72,10 @@ interface LockedClaim {
 
 export function createProviderService(dependencies: ProviderDependencies): ServiceImpl<typeof ProviderService> {
   const { database, readers, requestTimeoutMs } = dependencies;
-  const services = readers.readerOf(serviceDefinition, serviceDefinition.places[0]);
+  const serviceOf = createFindService(dependencies);
   const types = readers.readerOf(resourceTypeDefinition, resourceTypeDefinition.places[0]);
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
   const claimOperations = createClaimOperations(database);
-
-  const serviceIdOf = async (context: HandlerContext): Promise<string> => {
-    const path = targetOf(context, patterns.Service);
-    const service = await services.lookup(path, unlimited);
-    if (service === undefined) throw notFound("service", formatReferences(patterns.Service, path));
-    return service.id;
-  };
 
   /** @throws ServiceError PATH_INVALID or FIELD_INVALID that names the path: `type_paths[1]`. */
   const typeIdsOf = (serviceId: string, paths: readonly string[]): Promise<string[]> =>
@@ -94,14 +87,14 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     });
 
   const readClaim = async (request: ClaimRequest, context: HandlerContext): Promise<PresentedClaim> => {
-    const serviceId = await serviceIdOf(context);
+    const { id: serviceId } = await serviceOf(context, "claim");
     const operation = await findOperation(database, serviceId, request.operationPath);
     return { serviceId, orgId: operation.org_id, operationId: operation.id, token: request.claimToken };
   };
 
   /** Runs a write about a claimed operation. */
   const writeClaimed = async (
-    method: DescMethod,
+    verb: "complete" | "fail",
     request: ClaimRequest,
     context: HandlerContext,
     write: (locked: LockedClaim) => Promise<OperationRow>,
@@ -110,7 +103,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     return runLedgerWrite(
       dependencies,
       claim.orgId,
-      readWriteRequest(method, request, context),
+      readWriteRequest(ProviderService.method[`${verb}Operation`], request, context),
       async (transaction) => {
         const claimed = lockClaimed(transaction.db, claim);
         const [operation] = await readByKeys(transaction.db, operationDefinition, [keyOf(claim)]);
@@ -120,26 +113,11 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     );
   };
 
-  const toClaims = async (claimed: readonly Claimed[]): Promise<Claim[]> => {
-    const operations = (await lookUpByKeys(database, operationDefinition, claimed)).map(required);
-    const keys = operations.map(({ org_id, resource_id: id }) => ({ org_id, id }));
-    const changed = await lookUpByKeys(database, infrastructureDefinition, keys);
-    return claimed.map(({ claim_token: claimToken, attempts, claim_expire_time: expire }, index) => {
-      const resource = changed[index];
-      return create(ClaimSchema, {
-        operation: toOperation(required(operations[index])),
-        ...(resource !== undefined && { resource: infrastructureDefinition.toMessage(resource) }),
-        claimToken,
-        claimExpireTime: timestampFromDate(expire),
-        attempt: attempts,
-      });
-    });
-  };
-
   return {
     async claimOperations({ maxOperations, claimDuration, wait, typePaths, verbs, routingKeys }, context) {
-      const serviceId = await serviceIdOf(context);
-      const claimable = { serviceId, typeIds: await typeIdsOf(serviceId, typePaths), verbs, routingKeys };
+      const { id: serviceId, withGuarded } = await serviceOf(context, "claim");
+      const typeIds = await typeIdsOf(serviceId, typePaths);
+      const claimable = { serviceId, typeIds, verbs, routingKeys, withGuarded };
       const [count, seconds] = [maxOperations || 1, secondsOf(claimDuration)];
       const claim = (hasWaited: boolean): Promise<Claimed[]> => {
         const confirm = () => (hasWaited ? confirmOf(context)(database.reads, undefined) : Promise.resolve());
@@ -150,7 +128,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
         callMs: Math.min(context.timeoutMs() ?? Infinity, requestTimeoutMs),
       };
       const claimed = await poll(claim, (rows) => rows.length > 0, limits, context.signal);
-      return create(ClaimOperationsResponseSchema, { claims: await toClaims(claimed) });
+      return create(ClaimOperationsResponseSchema, { claims: await toClaims(database, claimed) });
     },
 
     async renewOperation(request, context) {
@@ -168,8 +146,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     completeOperation(request, context) {
       const { givenQuantities, givenQualities, outputs } = request;
       if (outputs !== undefined) requireStorable(outputs, "outputs");
-      const method = ProviderService.method.completeOperation;
-      return writeClaimed(method, request, context, async ({ transaction, operation }) => {
+      return writeClaimed("complete", request, context, async ({ transaction, operation }) => {
         const resource = await readResourceOf(transaction, operation);
         const returned = { quantities: givenQuantities, qualities: givenQualities };
         const given = await readCompletion(transaction, operation, resource, returned);
@@ -180,7 +157,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async reportResource(request, context) {
       const { state, stateReason, givenQuantities, outputs } = request;
       if (outputs !== undefined) requireStorable(outputs, "outputs");
-      const found = await findResource(database, resources, await serviceIdOf(context), request.resourcePath);
+      const found = await findResource(database, resources, await serviceOf(context, "report"), request.resourcePath);
       const method = ProviderService.method.reportResource;
       return runLedgerWrite(
         dependencies,
@@ -198,8 +175,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
 
     failOperation(request, context) {
       const { reason, message, retry } = request;
-      const { failOperation } = ProviderService.method;
-      return writeClaimed(failOperation, request, context, async ({ transaction, claim, operation, attempts }) => {
+      return writeClaimed("fail", request, context, async ({ transaction, claim, operation, attempts }) => {
         if (retry && attempts < maxAttempts && !operation.cancel_requested) {
           const pause = Math.min(firstRetrySeconds * 2 ** (attempts - 1), longestRetrySeconds);
           return { ...operation, ...(await giveBack(transaction, claim, { reason, message }, pause)) };
@@ -211,6 +187,22 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       });
     },
   };
+}
+
+async function toClaims(database: Database, claimed: readonly Claimed[]): Promise<Claim[]> {
+  const operations = (await lookUpByKeys(database, operationDefinition, claimed)).map(required);
+  const keys = operations.map(({ org_id, resource_id: id }) => ({ org_id, id }));
+  const changed = await lookUpByKeys(database, infrastructureDefinition, keys);
+  return claimed.map(({ claim_token: claimToken, attempts, claim_expire_time: expire }, index) => {
+    const resource = changed[index];
+    return create(ClaimSchema, {
+      operation: toOperation(required(operations[index])),
+      ...(resource !== undefined && { resource: infrastructureDefinition.toMessage(resource) }),
+      claimToken,
+      claimExpireTime: timestampFromDate(expire),
+      attempt: attempts,
+    });
+  });
 }
 
 /** Calls of one provider take the place of those of one org. */

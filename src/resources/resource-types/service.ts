@@ -8,6 +8,7 @@ import {
 import type { Transaction } from "kysely";
 import type { Schema, StoredOperationType } from "../../database/schema.ts";
 import { violatedConstraint } from "../../database/failure.ts";
+import { isInGuardedCustomer } from "../../database/support-required.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -68,7 +69,10 @@ export function createResourceTypesService(
       // One that was stored when other patterns were accepted can stay.
       if (!isDeepStrictEqual(parametersSchema ?? null, row.parameters_schema)) checkSchema(message);
       const resource = await lockAndFindResource(db, row);
-      if (resource !== undefined) requireKept(row.operations, operations, resourcePath(resource));
+      if (resource !== undefined) {
+        const isHidden = await isInGuardedCustomer(db, resource.org_id);
+        requireKept(row.operations, operations, isHidden ? undefined : resourcePath(resource));
+      }
       const [service] = await readByKeys(db, serviceDefinition, [{ id: row.service_id }]);
       await addCountedKinds(transaction, dependencies.authorHolds, required(service), operations, row.operations);
       return definedColumns({ ...message, operations });
@@ -116,10 +120,10 @@ function collectionTaken(collection: string): ServiceError {
  * Checks that an update keeps each operation, and counts the same kinds against quotas: resources of the type rely on it.
  *
  * @param after each Quantity says whether it is counted.
- * @param resource the path of a resource of the type.
+ * @param resource the path of a resource of the type; undefined if its customer does not show it to the platform.
  * @throws ServiceError RESOURCE_IN_USE
  */
-function requireKept(before: readonly StoredOperationType[], after: readonly OperationType[], resource: string): void {
+function requireKept(before: readonly StoredOperationType[], after: readonly OperationType[], resource?: string): void {
   const verbs = new Set(after.map(({ verb }) => verb));
   const lost = before.find(({ verb }) => !verbs.has(verb));
   if (lost !== undefined) throw relied(`the operation ${lost.verb} cannot be removed`, resource);
@@ -132,8 +136,10 @@ function requireKept(before: readonly StoredOperationType[], after: readonly Ope
   }
 }
 
-function relied(problem: string, resource: string): ServiceError {
-  return new ServiceError("RESOURCE_IN_USE", `${problem} while there are resources of the type, such as ${resource}`, {
-    metadata: { used_by: resource },
+function relied(problem: string, resource?: string): ServiceError {
+  const example =
+    resource === undefined ? "in an org whose customer does not show them to the platform" : `such as ${resource}`;
+  return new ServiceError("RESOURCE_IN_USE", `${problem} while there are resources of the type, ${example}`, {
+    ...(resource !== undefined && { metadata: { used_by: resource } }),
   });
 }

@@ -8,7 +8,6 @@ import {
   ResourcesService,
 } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { targetOf, visibleTypesOf } from "../../access/evaluation/call.ts";
-import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import {
@@ -24,7 +23,7 @@ import type { Reference } from "../../paths/parse-path.ts";
 import { findAll } from "../../standard-methods/batch/batch-delete.ts";
 import { type AtItem, alone, atItemOf, mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { checkRequests } from "../../standard-methods/batch/batch-methods.ts";
-import { readBatchPaths } from "../../standard-methods/batch/batch-paths.ts";
+import { readDeletedPaths } from "../../standard-methods/batch/batch-paths.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import type { Outcome } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
@@ -134,13 +133,14 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const types = visibleTypesOf(context);
       const write = readWriteRequest(ResourcesService.method.batchDeleteResources, request, context);
       return runWrite(dependencies, write, async (call) => {
-        const paths = await readBatchPaths(served, parent, unlimited, request.paths, "nowhere");
+        const paths = await readDeletedPaths(served, parent, request);
         const operations = await startAll(call, parent, async (transaction) => {
-          const found = await findAll(served, call.db, paths, false);
-          const inOrder = found.toSorted((one, other) => one.at.index - other.at.index).map(({ row }) => row);
-          await requireOpenParents(served, transaction, inOrder, atItemOf("paths"));
-          return mapItems(inOrder, atItemOf("paths"), (row) => {
+          const found = inOrder(await findAll(served, call.db, paths, false));
+          const rows = found.map(({ row }) => row);
+          await requireOpenParents(served, transaction, rows, atPath);
+          return mapItems(found, atPath, async ({ at, row }) => {
             requireOfTypes(types, row);
+            await requireFound(served, transaction, row, at.written, at.etag);
             return startChange(transaction, dependencies, row, { verb: "delete", field: "path", ...nothingGiven });
           });
         });
@@ -149,9 +149,8 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     },
 
     deleteResource(request, context) {
-      const { etag } = request;
       const wanted = { verb: "delete", field: "path", ...nothingGiven };
-      return change(ResourcesService.method.deleteResource, request, context, etag, running(wanted));
+      return change(ResourcesService.method.deleteResource, request, context, request.etag, running(wanted));
     },
 
     undeleteResource(request, context) {
@@ -169,6 +168,12 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   };
   return completeService(ResourcesService, { ...namingOperations(standard), ...own });
 }
+
+const atPath = atItemOf("paths");
+
+/** Returns what was found at the paths of a batch in their order. */
+const inOrder = <Found extends { readonly at: { readonly index: number } }>(found: readonly Found[]): Found[] =>
+  found.toSorted((one, other) => one.at.index - other.at.index);
 
 /** The fields of a resource that are changed by operations. */
 const changedByOperations: ReadonlySet<string> = new Set(

@@ -11,22 +11,22 @@ import { required } from "../../errors/required.ts";
 import { idOf } from "../rows/row-key.ts";
 import type { ServedResource } from "../rules.ts";
 import type { WriteCall } from "../write/write-call.ts";
-import { isGone } from "../write/require-found.ts";
+import { isGone, requireFound } from "../write/require-found.ts";
 import { deleteUnder, planRemoval } from "../write/delete-one.ts";
 import { locksOf } from "../write/open-write.ts";
 import { writeRows } from "../write/write-rows.ts";
 import { type AtItem, atItemOf, errorAtItem } from "./batch-item.ts";
-import type { BatchPath } from "./batch-paths.ts";
+import type { BatchPath, DeletedPath } from "./batch-paths.ts";
 
 /** A resource found at a path. */
-interface Found<Row> {
-  readonly at: BatchPath;
+interface Found<At, Row> {
+  readonly at: At;
   readonly row: Row;
 }
 
 /** A resource that is deleted: by its id, so that it is the one that was found. */
 interface Doomed {
-  readonly at: BatchPath;
+  readonly at: DeletedPath;
   readonly path: readonly Reference[];
   readonly locks: WriteLocks;
 }
@@ -41,7 +41,7 @@ export async function deleteAll<Table extends ResourceTable, Row extends Resourc
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
   parent: readonly Reference[],
-  paths: readonly BatchPath[],
+  paths: readonly DeletedPath[],
 ): Promise<(Row | null)[]> {
   const { rules } = served;
   const { allowMissing } = call.request;
@@ -77,7 +77,7 @@ async function deleteTogether<Table extends ResourceTable, Row extends ResourceR
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
   parent: readonly Reference[],
-  paths: readonly BatchPath[],
+  paths: readonly DeletedPath[],
 ): Promise<(Row | null)[]> {
   const { allowMissing } = call.request;
   const indexes: number[] = [];
@@ -87,8 +87,12 @@ async function deleteTogether<Table extends ResourceTable, Row extends ResourceR
     const left: (Row | null)[] = [];
     const doomed: Row[] = [];
     for (const { at, row } of await findAll(served, transaction.db, paths, allowMissing)) {
-      if (allowMissing && isGone(row)) left[at.index] = row;
-      else indexes[doomed.push(row) - 1] = at.index;
+      if (allowMissing && isGone(row)) {
+        left[at.index] = row;
+        continue;
+      }
+      await atPath(at.index, () => requireFound(served, transaction, row, at.written, at.etag));
+      indexes[doomed.push(row) - 1] = at.index;
     }
     return planRemoval(served, transaction, doomed, atRow, (rows) => {
       for (const [position, row] of rows.entries()) left[required(indexes[position])] = row;
@@ -102,7 +106,7 @@ async function deleteTogether<Table extends ResourceTable, Row extends ResourceR
 async function deleteOneByOne<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
-  paths: readonly BatchPath[],
+  paths: readonly DeletedPath[],
 ): Promise<(Row | null)[]> {
   const { allowMissing } = call.request;
   const left: (Row | null)[] = [];
@@ -126,12 +130,12 @@ async function deleteOneByOne<Table extends ResourceTable, Row extends ResourceR
 async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
-  { at: { index, written }, path, locks }: Doomed,
+  { at: { index, written, etag }, path, locks }: Doomed,
 ): Promise<Row | null> {
   const { request } = call;
   const { author } = request;
   const ofItem: typeof author = { ...author, confirm: (db, org) => author.confirm(db, org, index) };
-  return deleteUnder(served, { ...call, request: { ...request, author: ofItem } }, locks, path, "", written);
+  return deleteUnder(served, { ...call, request: { ...request, author: ofItem } }, locks, path, etag, written);
 }
 
 /**
@@ -141,18 +145,23 @@ async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow,
  * @throws ServiceError RESOURCE_NOT_FOUND at the first path that names nothing, unless `allowMissing`; FIELD_INVALID for a
  * resource that is named twice.
  */
-export async function findAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+export async function findAll<
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+  At extends BatchPath,
+>(
   { definition, place, reader }: ServedResource<Table, Row, Desc>,
   db: Transaction<Schema>,
-  paths: readonly BatchPath[],
+  paths: readonly At[],
   allowMissing: boolean,
-): Promise<Found<Row>[]> {
+): Promise<Found<At, Row>[]> {
   const label = definition.label.one;
   const rows = await reader.lookup.all(
     db,
     paths.map(({ path }) => path),
   );
-  const byId = new Map<string, Found<Row>>();
+  const byId = new Map<string, Found<At, Row>>();
   for (const at of paths) {
     const row = rows[at.index];
     if (row === undefined) {

@@ -30,7 +30,7 @@ export function addBatchHandlers<Desc extends DescMessage>(
 
   add("BatchDelete", "many", (method) => (request, context) => {
     const write = readWriteRequest(method, request, context);
-    return methods.delete(parentOf(context), request.paths, write);
+    return methods.delete(parentOf(context), request, write);
   });
 }
 

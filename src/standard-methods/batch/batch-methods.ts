@@ -14,7 +14,7 @@ import { checkNew } from "../write/check-new.ts";
 import { createAll } from "../write/create.ts";
 import { deleteAll } from "./batch-delete.ts";
 import { atItemOf, checkItems, errorAtItem } from "./batch-item.ts";
-import { readBatchPaths } from "./batch-paths.ts";
+import { type Deletions, readBatchPaths, readDeletedPaths } from "./batch-paths.ts";
 import { createWithinParent } from "./within-parent.ts";
 
 /** A request in a BatchCreate. */
@@ -39,7 +39,7 @@ export interface BatchMethods<Desc extends DescMessage> {
   ): Promise<Message>;
   /** @param parent may end with `-`; each item then has its own. */
   create(parent: readonly Reference[], items: readonly BatchItem<Desc>[], request: WriteRequest): Promise<Message>;
-  delete(parent: readonly Reference[], paths: readonly string[], request: WriteRequest): Promise<Message>;
+  delete(parent: readonly Reference[], deletions: Deletions, request: WriteRequest): Promise<Message>;
 }
 
 export function createBatchMethods<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
@@ -103,9 +103,9 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
       );
     },
 
-    delete(parent, texts, request) {
+    delete(parent, deletions, request) {
       return runWrite(dependencies, request, async (call) => {
-        const paths = await readBatchPaths(served, parent, unlimited, texts, "nowhere");
+        const paths = await readDeletedPaths(served, parent, deletions);
         const left = await deleteAll(served, call, parent, paths);
         const rows = left.filter((row) => row !== null && row !== undefined);
         return answerWith(

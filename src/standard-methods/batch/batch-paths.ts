@@ -1,4 +1,4 @@
-import type { Visibility } from "../../access/evaluation/visibility.ts";
+import { type Visibility, unlimited } from "../../access/evaluation/visibility.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { type Reference, type Wildcards, parseResourcePath } from "../../paths/parse-path.ts";
@@ -13,6 +13,17 @@ export interface BatchPath {
   readonly written: readonly Reference[];
   /** The same path, below the parent as the request names it, so that a write acts only on what it has locked. */
   readonly path: readonly Reference[];
+}
+
+/** What a BatchDelete names: no etags, or one for each path. */
+export interface Deletions {
+  readonly paths: readonly string[];
+  readonly etags: readonly string[];
+}
+
+/** A path of what is deleted, with the etag that it must have; empty for any. */
+export interface DeletedPath extends BatchPath {
+  readonly etag: string;
 }
 
 /**
@@ -39,4 +50,22 @@ export function readBatchPaths(
     }
     return { index, written, path: [...inParent, ...written.slice(-1)] };
   });
+}
+
+/**
+ * Reads the paths of a BatchDelete, and the etags beside them.
+ *
+ * @throws ServiceError PATH_INVALID or FIELD_INVALID as `readBatchPaths`; FIELD_INVALID for another number of etags than of paths.
+ */
+export async function readDeletedPaths(
+  served: Parameters<typeof readBatchPaths>[0],
+  parent: readonly Reference[],
+  { paths, etags }: Deletions,
+): Promise<DeletedPath[]> {
+  if (etags.length > 0 && etags.length !== paths.length) {
+    const description = `must be empty, or have an item for each of the ${paths.length} paths, which may be empty; it has ${etags.length}`;
+    throw invalidField("etags", description, "etags");
+  }
+  const read = await readBatchPaths(served, parent, unlimited, paths, "nowhere");
+  return read.map((path) => ({ ...path, etag: etags[path.index] ?? "" }));
 }

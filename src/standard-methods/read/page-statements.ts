@@ -28,10 +28,11 @@ export const keptPlan = {
 };
 
 /**
- * When a page covers several parents in key order, each joined row should be looked up in turn. The planner prefers to merge whole
- * tables, by the org alone if its statistics cover rows of only one org.
+ * Each joined row should be looked up in turn. The planner prefers to merge whole tables, by the org alone if its statistics cover
+ * rows of only one org, or by the customer alone, because it takes few rows of an org to be of the customer of that org: then each row
+ * is compared with each other one.
  */
-const acrossParents = { enable_mergejoin: "off" };
+const oneByOne = { enable_mergejoin: "off" };
 
 /**
  * Without a filter, tables are joined only to read what paths and messages need. So the written order of the joins is right for one
@@ -40,7 +41,7 @@ const acrossParents = { enable_mergejoin: "off" };
  */
 const withoutFilter = {
   inOneParent: { join_collapse_limit: "1" },
-  acrossParents: { ...acrossParents, join_collapse_limit: String(tablesToOrder) },
+  acrossParents: { ...oneByOne, join_collapse_limit: String(tablesToOrder) },
 };
 
 interface Template {
@@ -71,9 +72,10 @@ export function createPageStatements<Row>(
     (after === undefined || after.length === order.length);
 
   const settingsFor = ({ parent, condition }: Selection): PageStatement["settings"] => {
-    if (parent.some(({ by }) => by === "any")) return condition.isEmpty ? withoutFilter.acrossParents : acrossParents;
-    const isInOne = parent.length > 0 && parent.every(({ by }) => by === "id");
-    return isInOne && condition.isEmpty ? withoutFilter.inOneParent : {};
+    if (parent.some(({ by }) => by === "any")) return condition.isEmpty ? withoutFilter.acrossParents : oneByOne;
+    if (parent.length > 0 && condition.isEmpty) return withoutFilter.inOneParent;
+    // What is found by labels is merged.
+    return condition.labels.length > 0 ? {} : oneByOne;
   };
 
   const templateOf = (selection: Selection): Template => {

@@ -1,6 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { OrgSet, Visibility } from "../../access/evaluation/visibility.ts";
-import { type PathLevel, projectLevel } from "../../database/match-reference.ts";
+import { isGuardedCustomer } from "../../database/support-required.ts";
+import { type PathLevel, customerLevel, projectLevel } from "../../database/match-reference.ts";
 
 /**
  * Returns the condition that a read shows a row; undefined if it shows all. Every query of what is in orgs joins the orgs of its
@@ -9,7 +10,7 @@ import { type PathLevel, projectLevel } from "../../database/match-reference.ts"
  * @param containers the levels of the path that contain the row, from the top.
  */
 export function visibilityCondition(
-  { orgs, suspendedOrgs, suspendedProjects }: Visibility,
+  { orgs, suspendedOrgs, suspendedProjects, hidesGuarded }: Visibility,
   containers: readonly PathLevel[],
 ): RawBuilder<SqlBool> | undefined {
   const conditions: RawBuilder<SqlBool>[] = [];
@@ -18,6 +19,10 @@ export function visibilityCondition(
   const isInProject = containers.some(({ alias }) => alias === projectLevel.alias);
   if (isInProject && suspendedProjects !== "all") {
     conditions.push(sql`(projects.state = 'ACTIVE' or ${isIn(suspendedProjects)})`);
+  }
+  if (hidesGuarded === true) {
+    const isInCustomer = containers.some(({ alias }) => alias === customerLevel.alias);
+    conditions.push(sql`not ${isGuardedCustomer(sql.ref(isInCustomer ? "customers.id" : "orgs.customer_id"))}`);
   }
   return conditions.length === 0 ? undefined : sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
 }

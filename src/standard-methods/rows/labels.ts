@@ -9,8 +9,8 @@ import type { WriteTransaction } from "../../database/write-transaction.ts";
 export type LabelPlace = OrgKey | { readonly customer_id: string; readonly id?: undefined };
 
 /**
- * What the labels of customers and orgs have in the columns of an org and a parent, which they do not have, where only servers of the version
- * before look for it; and those of role bindings on the platform in the column of a parent.
+ * What the labels of customers and orgs have in the columns of an org and a parent, which they do not have, and those of role bindings on the
+ * platform in the column of a parent: these columns are in the primary key, so they are not null.
  */
 const nowhere = "00000000-0000-0000-0000-000000000000";
 

@@ -1,7 +1,9 @@
 // Whether something is in use: by the references that keep what they refer to.
 import { type SqlBool, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
+import { isInGuardedCustomer } from "../../database/support-required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
+import { patterns } from "../../paths/patterns.ts";
 import {
   type ResourceDefinition,
   type ResourceRow,
@@ -26,7 +28,8 @@ export async function requireUnused<Table extends ResourceTable, Row extends Res
   for (const row of rows) {
     for (const user of registry.usersOf(definition.type)) {
       const found = await findUser(db, definition, row, user);
-      if (found !== undefined) throw inUse(definition, row, user.definition, found);
+      if (found === undefined) continue;
+      throw inUse(definition, row, user.definition, (await isHidden(db, definition, found)) ? undefined : found);
     }
   }
   for (const { definition: user, refers } of registry.hiddenUsersOf(definition.type)) {
@@ -61,6 +64,13 @@ async function findUser(
     .executeTakeFirst()) as object | undefined;
 }
 
+/** Whether something in an org is not for who deletes what is in none: its customer shows it to members of the platform only with an approval. */
+async function isHidden(db: Transaction<Schema>, definition: ResourceDefinition, found: object): Promise<boolean> {
+  const [place] = definition.places;
+  if (place.pattern[0] === patterns.Org[0] || !("org_id" in found)) return false;
+  return isInGuardedCustomer(db, String(found.org_id));
+}
+
 /** Whether the rows of a resource are in orgs of customers. The others are in the org `system`. */
 function isBelowOrg({ places: [{ parents }] }: ResourceDefinition): boolean {
   return parents[0]?.type === "Org";
@@ -71,9 +81,14 @@ function inUse<Table extends ResourceTable, Row extends ResourceRow>(
   { label, pathOf }: TypedDefinition<Table, Row>,
   row: Row,
   user: ResourceDefinition,
-  found: object,
+  found: object | undefined,
 ): ServiceError {
-  const [path, usedBy] = [pathOf(row), user.pathOf(found as never)];
+  const path = pathOf(row);
+  if (found === undefined) {
+    const message = `the ${label.one} ${path} is used in an org whose customer does not show to the platform what there is`;
+    return new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path } });
+  }
+  const usedBy = user.pathOf(found as never);
   const message = `the ${label.one} ${path} is used by ${usedBy}; delete that first`;
   return new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path, used_by: usedBy } });
 }

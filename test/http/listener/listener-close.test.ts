@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { connect } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { HttpHandler } from "../../../src/http/http-messages.ts";
@@ -39,6 +40,8 @@ it("finishes HTTP/1.1 requests in flight and closes their connections", async ()
   begun.socket.write("GET /begun HTTP/1.1\r\nHost: a\r\n\r\n");
   await begun.until("keep-alive");
   const closed = server.listener.close(endlessMs);
+  // What connects in these turns of the event loop is answered.
+  for (let turn = 0; turn < 2; turn++) await nextTurn();
   await expect(fetch(server.url)).rejects.toThrow("fetch failed");
   gate.release();
   await Promise.all([closed, waiting.closed, begun.closed]);
@@ -106,7 +109,7 @@ it("finishes HTTP/2 streams in flight and sends GOAWAY", async () => {
   await Promise.all([closed, left]);
 });
 
-it("closes connections without a request immediately, whatever their protocol", async () => {
+it("closes connections without a request, whatever their protocol", async () => {
   await using server = await startListener((_request, response) => void response.end("done"));
   const idle = await openRaw(server.port);
   idle.socket.write(get);
@@ -121,6 +124,24 @@ it("closes connections without a request immediately, whatever their protocol", 
   const left = Promise.all([idle.closed, silent.closed, undecided.closed, unsettled.closed, once(session, "close")]);
   await server.listener.close(endlessMs);
   await left;
+});
+
+it("answers what has connected before, and whose request it has not read yet", async () => {
+  await using server = await startListener((_request, response) => void response.end("done"));
+  const opened = await openRaw(server.port);
+  const waiting = connect(server.port, "127.0.0.1");
+  waiting.write(get);
+  // The system has accepted it, and this process not: it does not look for events meanwhile.
+  const until = performance.now() + 200;
+  while (performance.now() < until);
+  const closing = server.listener.close(endlessMs);
+  opened.socket.write(get);
+  const answers = await Promise.all([waiting.setEncoding("utf8").toArray(), opened.closed]);
+  expect([answers[0].join(""), opened.received()]).toEqual([
+    expect.stringMatching(/Connection: close[^]*done$/),
+    expect.stringMatching(/Connection: close[^]*done$/),
+  ]);
+  await closing;
 });
 
 it("destroys the remaining connections after the grace period", async () => {

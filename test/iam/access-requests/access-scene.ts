@@ -60,10 +60,11 @@ export async function openAccessScene(server: SharedServer, protocol: Protocol =
       resourcePath = web.path,
       rolePath = "/roles/viewer",
       expireTime = inHours(1),
+      breakGlass = false,
     ): Promise<AccessRequest> =>
       who.requests.createAccessRequest({
         parentPath: org.path,
-        accessRequest: { rolePath, resourcePath, reason: "Ticket 4711", expireTime },
+        accessRequest: { rolePath, resourcePath, reason: "Ticket 4711", expireTime, breakGlass },
       }),
     /** Whether somebody holds a permission of the role viewer on a resource. */
     sees: async (who: Person, resourcePath = web.path): Promise<boolean> => {

@@ -1,4 +1,5 @@
-// Requests against a model: access exists exactly while it is approved, its member is active, and it is not over.
+// Requests against a model: access exists exactly while it is approved by as many as the org wants, or has begun without a decision, its member is active,
+// and it is not over.
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,7 +9,7 @@ import { required } from "../../../src/errors/required.ts";
 import { failureOf } from "../../support/failure.ts";
 import { rounds, soakTimeoutMs } from "../../support/rounds.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../../support/shared-server.ts";
-import { inMs, openAccessScene } from "./access-scene.ts";
+import { inHours, inMs, openAccessScene } from "./access-scene.ts";
 
 let first: SharedServer;
 let second: SharedServer;
@@ -23,6 +24,8 @@ interface Known {
   readonly scope: string;
   state: State;
   binding: string;
+  /** Which of the owners has approved first. */
+  first?: number;
 }
 
 /** How often each is drawn. */
@@ -30,6 +33,9 @@ const verbs = {
   ask: 4,
   approve: 5,
   approveOwn: 1,
+  begin: 1,
+  want: 1,
+  toggleOwner: 2,
   decline: 1,
   cancel: 1,
   end: 2,
@@ -60,7 +66,14 @@ test(
 async function run(drawn: readonly { verb: Verb; number: number; isSecond: boolean }[]): Promise<void> {
   const scene = await openAccessScene(first);
   const { operator, ask, at, person, org, web, shop } = scene;
-  const [alice, owner] = [await person(), await person("/roles/owner")];
+  const [alice, owner, other] = [await person(), await person("/roles/owner"), await person("/roles/owner")];
+  const emergency = { name: "emergency", permissions: ["iam.accessRequests.breakGlass"] };
+  const { path: rolePath } = await operator.api.roles.createRole({ parentPath: org, role: emergency });
+  const mayBegin = { name: "may-begin", subjectPath: alice.path, rolePath };
+  await operator.api.roleBindings.createRoleBinding({ parentPath: org, roleBinding: mayBegin });
+  /** How many approvals the org wants, and whether each owner is active. */
+  let wanted = 1;
+  const activeOwners = [true, true];
   const known: Known[] = [];
   let isActive = true;
 
@@ -73,6 +86,7 @@ async function run(drawn: readonly { verb: Verb; number: number; isSecond: boole
   for (const { verb, number, isSecond } of drawn) {
     const on = isSecond ? second : first;
     const [asking, deciding] = [at(alice, on).requests, at(owner, on).requests];
+    const approving = [deciding, at(other, on).requests];
     const one = known[number % Math.max(known.length, 1)];
     const scope = required([org, web, shop][number % 3]);
     if (verb === "ask") {
@@ -84,6 +98,21 @@ async function run(drawn: readonly { verb: Verb; number: number; isSecond: boole
       const { members } = operator.api;
       await (isActive ? members.suspendMember({ path: alice.path }) : members.activateMember({ path: alice.path }));
       isActive = !isActive;
+    } else if (verb === "toggleOwner") {
+      const { members } = operator.api;
+      const { path } = other;
+      await (activeOwners[1] === true ? members.suspendMember({ path }) : members.activateMember({ path }));
+      activeOwners[1] = activeOwners[1] !== true;
+    } else if (verb === "want") {
+      wanted = 3 - wanted;
+      const updateMask = { paths: ["access_request_approvals"] };
+      await operator.api.orgs.updateOrg({ path: org, org: { accessRequestApprovals: wanted }, updateMask });
+    } else if (verb === "begin") {
+      if (!isActive) continue;
+      const { path, roleBindingPath } = await ask(at(alice, on), scope, "/roles/viewer", inHours(1), true);
+      known.push({ path, scope, state: State.APPROVED, binding: roleBindingPath });
+    } else if (verb === "approve") {
+      if (one !== undefined) await approve(one, approving, number % 2);
     } else if (verb === "letPass") {
       if (!isActive) continue;
       known.push(await passing(scope));
@@ -93,12 +122,28 @@ async function run(drawn: readonly { verb: Verb; number: number; isSecond: boole
     await compare(on);
   }
 
+  /** One of two owners approves: the one decides who is the last of as many as the org wants, and who are active. */
+  async function approve(one: Known, approving: readonly (typeof alice.requests)[], who: number): Promise<void> {
+    const { path, state } = one;
+    const isRepeated = wanted === 2 && one.first === who;
+    const isPossible = state === State.PENDING && isActive && activeOwners[who] === true && !isRepeated;
+    const answered = required(approving[who]).approveAccessRequest({ path });
+    await expecting(isPossible, answered);
+    if (!isPossible) return;
+    if (wanted === 2 && (one.first === undefined || activeOwners[one.first] !== true)) {
+      one.first = who;
+      return;
+    }
+    one.state = State.APPROVED;
+    one.binding = (await answered).roleBindingPath;
+  }
+
   /** Has access approved for a moment, and waits until that is over. */
   async function passing(scope: string): Promise<Known> {
     const { end, path } = await askForAMoment(scope);
     // On a slow machine the moment may be over by then.
     const state = await owner.requests.approveAccessRequest({ path }).then(
-      () => State.ENDED,
+      () => (wanted === 1 ? State.ENDED : State.EXPIRED),
       () => State.EXPIRED,
     );
     while (Date.now() <= timestampDate(end).getTime() + 20) await delay(20);
@@ -113,7 +158,7 @@ async function run(drawn: readonly { verb: Verb; number: number; isSecond: boole
   }
 
   async function answer(
-    verb: Exclude<Verb, "ask" | "toggle" | "letPass">,
+    verb: Exclude<Verb, "ask" | "approve" | "begin" | "want" | "toggle" | "toggleOwner" | "letPass">,
     one: Known,
     asking: typeof alice.requests,
     deciding: typeof owner.requests,
@@ -121,12 +166,6 @@ async function run(drawn: readonly { verb: Verb; number: number; isSecond: boole
     const { path, state } = one;
     const [waits, lasts] = [state === State.PENDING, state === State.APPROVED];
     switch (verb) {
-      case "approve":
-        await expecting(waits && isActive, deciding.approveAccessRequest({ path }));
-        if (!waits || !isActive) return;
-        one.state = State.APPROVED;
-        one.binding = (await deciding.getAccessRequest({ path })).roleBindingPath;
-        return;
       case "approveOwn":
         return expecting(false, asking.approveAccessRequest({ path }));
       case "decline":

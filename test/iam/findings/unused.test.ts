@@ -68,7 +68,7 @@ function createDecider() {
   };
   const recorder = createUseRecorder({ database, intervalMs: 3_600_000, onError });
   const { collections, rolesByName: predefinedRoles } = contract;
-  const evaluator = createAccessEvaluator({ database, collections, recordUse: recorder.record });
+  const evaluator = createAccessEvaluator({ database, collections, recordUse: recorder.record, systemOrgId: "" });
   return {
     async open(orgId: string) {
       const options = { predefinedRoles, compileCondition: compileWithinBudget };

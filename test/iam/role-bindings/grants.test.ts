@@ -80,6 +80,7 @@ const escalation: EscalationGuard = {
   requireMayConfirm: (_transaction, memberId) => ask("confirm", memberId),
   requireMayLink: (_transaction, memberId) => ask("link", memberId),
   isOwner: () => Promise.resolve(false),
+  requireMayBreakGlass: () => ask("break glass"),
   requireMayRename: (_transaction, renamed) => ask("rename", renamed),
   requireMayRelabel: (_transaction, scope) => ask("relabel", scope),
 };

@@ -27,6 +27,7 @@ const unheld = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"]
 
 /** The permissions that no method of the API requires by itself. */
 const ofNoMethod = [
+  "iam.accessRequests.breakGlass",
   "iam.members.introspectTokens",
   "iam.scimSources.provision",
   "resources.resources.get",
@@ -56,7 +57,7 @@ describe("the predefined roles", () => {
     const every = [...new Set([...methodPermissions, ...ofNoMethod, ...unheld])].toSorted();
     expect(listKnownPermissions(methodPermissions, registry.definitions)).toEqual(every);
     const withheld =
-      /^iam\.(customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|(members|contacts)\.erase|scimSources\.(create|update|delete|provision)|roleBindings\.(grant|revoke)Unheld)$/;
+      /^iam\.(accessRequests\.breakGlass|customers\.(update|delete|undelete|purge)|orgs\.(delete|undelete|purge|suspend|activate)|(members|contacts)\.erase|scimSources\.(create|update|delete|provision)|roleBindings\.(grant|revoke)Unheld)$/;
     const held = [...every.filter((permission) => !withheld.test(permission)), "*.*.*"];
     expect(admin).toMatchObject({ name: "admin", permissions: held, shown: held });
   });

@@ -45,15 +45,19 @@ export function drawMessageRule(draw: Draw, desc: DescMessage, message: Message)
   return { httpMethod, path, body, responseBody: "", name: `${httpMethod} ${path}` };
 }
 
+/** How many messages are above a captured field at most. Draws may lead around a message that contains itself without an end. */
+const maxParents = 8;
+
 function drawCaptured(draw: Draw, desc: DescMessage): Captured | undefined {
   const parents: Captured["parents"][number][] = [];
-  for (let message = desc; ;) {
+  for (let message = desc; parents.length <= maxParents;) {
     const field = message.fields[draw(message.fields.length)];
     if (field?.fieldKind === "scalar" || field?.fieldKind === "enum") return { parents, field };
     if (field?.fieldKind !== "message" || field.message.file.proto.package === "google.protobuf") return undefined;
     parents.push(field);
     message = field.message;
   }
+  return undefined;
 }
 
 function childOf(message: ReflectMessage, field: Captured["parents"][number]): ReflectMessage {

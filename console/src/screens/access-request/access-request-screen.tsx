@@ -18,6 +18,7 @@ import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AnswerButtons, useAnswers } from "../access-requests/answers.tsx";
+import { Progress } from "../access-requests/progress.tsx";
 import { RequestHistory } from "./request-history.tsx";
 
 /** One request for access: who asks for what and why, what was decided, and what has happened to it. */
@@ -58,11 +59,12 @@ function Shown({ request }: ShownProps) {
 }
 
 function RequestFacts({ request }: ShownProps) {
-  const { path, state, memberPath, createTime, rolePath, resourcePath, expireTime, lapseTime } = request;
+  const { path, state, memberPath, memberId, createTime, rolePath, resourcePath, expireTime, lapseTime } = request;
   return (
     <Facts>
       <Fact title={texts.columns.state}>
         <StateBadge of={AccessRequest_StateSchema} value={state} />
+        <Progress request={request} />
         {state === AccessRequest_State.PENDING ? (
           <span className="quiet-text">
             {" "}
@@ -72,6 +74,12 @@ function RequestFacts({ request }: ShownProps) {
       </Fact>
       <Fact title={accessRequestTexts.askedBy}>
         <PathLinks paths={[memberPath]} />, <Time at={createTime} />
+        {/* The org does not see what becomes of this name. */}
+        {orgOf(memberPath) === orgOf(path) ? null : (
+          <>
+            , <code translate="no">@{memberId}</code>
+          </>
+        )}
       </Fact>
       <Fact title={accessRequestTexts.role}>
         <PathLinks paths={[rolePath]} />
@@ -82,11 +90,24 @@ function RequestFacts({ request }: ShownProps) {
       <Fact title={texts.columns.until}>
         <Time at={expireTime} />
       </Fact>
+      <FirstApproval request={request} />
       <Answer request={request} />
       <Fact title={texts.columns.path}>
         <code translate="no">{path}</code> <CopyButton text={path} />
       </Fact>
     </Facts>
+  );
+}
+
+/** Who approved first where the org wants two approvals, and what they said. */
+function FirstApproval({ request: { firstApproval } }: ShownProps) {
+  if (firstApproval === undefined) return null;
+  const { deciderPath, decideTime, message } = firstApproval;
+  return (
+    <Fact title={accessRequestTexts.firstApprovedBy}>
+      {deciderPath === "" ? texts.none : <PathLinks paths={[deciderPath]} />}, <Time at={decideTime} />{" "}
+      <bdi>{message}</bdi>
+    </Fact>
   );
 }
 

@@ -54,9 +54,11 @@ export const answerPermissions = [create, remove];
 
 /** What the person can do about a request: its own one is withdrawn or ended, another one decided or ended. */
 export function AnswerButtons({ request, answer }: AnswerButtonsProps) {
-  const { state, memberPath, resourcePath, rolePath } = request;
+  const { state, memberPath, resourcePath, rolePath, requiredApprovals, firstApproval, breakGlass } = request;
   const permissions = usePermissions(resourcePath, answerPermissions);
-  const isOwn = useSession().member === memberPath;
+  const me = useSession().member;
+  const isOwn = me === memberPath;
+  const hasApproved = requiredApprovals > 1 && firstApproval?.deciderPath === me;
   const labelOf = (action: string) => accessRequestTexts.actionOn(action, nameOf(rolePath), nameOf(memberPath));
   const own = (which: "withdraw" | "end") => (
     <Button kind="quiet" aria-label={labelOf(accessRequestTexts[which])} onClick={() => answer(which, request)}>
@@ -78,13 +80,15 @@ export function AnswerButtons({ request, answer }: AnswerButtonsProps) {
     if (isOwn) return own("withdraw");
     return (
       <>
-        {guarded("approve", create)}
+        {hasApproved ? null : guarded("approve", create)}
         {guarded("decline", create)}
       </>
     );
   }
   if (state !== AccessRequest_State.APPROVED) return null;
-  return isOwn ? own("end") : guarded("end", remove);
+  // What began without a decision is ended by those who could have decided, too.
+  const permission = breakGlass && permissions.may(create) === true ? create : remove;
+  return isOwn ? own("end") : guarded("end", permission);
 }
 
 interface AnswerDialogProps {
@@ -127,7 +131,10 @@ function AnswerDialog({ answer, request, onClose }: AnswerDialogProps) {
       intro={
         request && (
           <>
-            <Wanted request={request} />. {intros[answer]}
+            <Wanted request={request} />.{" "}
+            {answer === "approve" && request.requiredApprovals > 1
+              ? accessRequestTexts.approveOneIntro
+              : intros[answer]}
           </>
         )
       }

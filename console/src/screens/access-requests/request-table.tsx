@@ -21,14 +21,16 @@ import { StateBadge } from "../../ui/state-badge.tsx";
 import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AnswerButtons, answerPermissions, useAnswers } from "./answers.tsx";
+import { Progress } from "./progress.tsx";
 
 interface RequestTableProps {
+  readonly label?: string;
   readonly permissions: Permissions;
   readonly rows: readonly AccessRequest[];
 }
 
 /** Requests for access. Those that wait are decided one by one, or several at once with the same words. */
-export function RequestTable({ permissions, rows }: RequestTableProps) {
+export function RequestTable({ label = accessRequestTexts.title, permissions, rows }: RequestTableProps) {
   const { answer, dialogs } = useAnswers();
   const nameIn = useDisplayNames(rows.flatMap((row) => [row.memberPath, row.rolePath, row.resourcePath]));
   const titleOf = ({ memberPath, rolePath, resourcePath }: AccessRequest): string =>
@@ -51,7 +53,8 @@ export function RequestTable({ permissions, rows }: RequestTableProps) {
       wide: true,
       cell: (row) => (
         <>
-          <StateBadge of={AccessRequest_StateSchema} value={row.state} /> <Outcome request={row} />
+          <StateBadge of={AccessRequest_StateSchema} value={row.state} />
+          <Progress request={row} /> <Outcome request={row} />
         </>
       ),
     },
@@ -68,7 +71,7 @@ export function RequestTable({ permissions, rows }: RequestTableProps) {
   return (
     <>
       <ManyTable
-        label={accessRequestTexts.title}
+        label={label}
         columns={columns}
         rows={rows}
         keyOf={({ id }) => id}
@@ -101,8 +104,11 @@ function useDecisions(rows: readonly AccessRequest[]): readonly ManyAction<Acces
         some.map(({ resourcePath }) => onResource(resourcePath)),
         permission,
       ),
-    // Nobody decides about a request of their own.
-    fits: ({ state, memberPath }: AccessRequest) => state === AccessRequest_State.PENDING && memberPath !== me,
+    // Nobody decides about a request of their own, or approves twice.
+    fits: ({ state, memberPath, requiredApprovals, firstApproval }: AccessRequest) =>
+      state === AccessRequest_State.PENDING &&
+      memberPath !== me &&
+      (requiredApprovals < 2 || firstApproval?.deciderPath !== me),
     fields: ["message"],
     form: <TextAreaField name="message" label={texts.requests.message} />,
   };

@@ -12,6 +12,7 @@ import { ListPage } from "../../ui/list-page.tsx";
 import { SelectFilter } from "../../ui/select-filter.tsx";
 import { answerPermissions } from "./answers.tsx";
 import { AskDialog } from "./ask-dialog.tsx";
+import { BegunRequests } from "./begun-requests.tsx";
 import { RequestTable } from "./request-table.tsx";
 
 const stateChoices = [
@@ -50,6 +51,7 @@ export function AccessRequestsScreen() {
       filters={<SelectFilter label={texts.columns.state} name="state" value={state ?? ""} choices={stateChoices} />}
       narrowed={state !== undefined}
       of={requests}
+      notes={page === "" ? <BegunRequests org={parentPath} permissions={permissions} /> : null}
       rowsOf={(found) => found.accessRequests}
       table={(rows) => <RequestTable permissions={permissions} rows={rows} />}
     >

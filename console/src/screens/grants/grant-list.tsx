@@ -76,7 +76,8 @@ function Bindings({ parentPath, rows, permissions }: BindingsProps) {
     {
       title: texts.columns.condition,
       wide: true,
-      cell: ({ condition }) => (condition === "" ? null : <code>{condition}</code>),
+      cell: ({ condition }) =>
+        condition === "" ? <span className="quiet-text">{texts.grants.always}</span> : <code>{condition}</code>,
     },
     { title: texts.columns.until, wide: true, cell: ({ expireTime }) => <Time at={expireTime} none={texts.noEnd} /> },
   ];
@@ -93,6 +94,7 @@ function Bindings({ parentPath, rows, permissions }: BindingsProps) {
   const request = (some: readonly RoleBinding[]) => ({
     parentPath,
     paths: some.map(({ id }) => `${parentPath}/roleBindings/@${id}`),
+    etags: some.map(({ etag }) => etag),
   });
   return (
     <ManyTable

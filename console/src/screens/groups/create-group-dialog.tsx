@@ -13,8 +13,6 @@ interface CreateGroupDialogProps {
 
 export function CreateGroupDialog({ org, open, onClose }: CreateGroupDialogProps) {
   const create = useMutation(GroupsService.method.createGroup);
-  const submit = async (named: Named): Promise<void> => {
-    await create.mutateAsync({ parentPath: org, group: named });
-  };
+  const submit = (named: Named) => create.mutateAsync({ parentPath: org, group: named });
   return <CreateDialog title={texts.groups.create} open={open} onClose={onClose} onCreate={submit} />;
 }

@@ -96,6 +96,7 @@ function useRemovalOfMany(group: string): ManyAction<GroupMember> {
   const removal = (some: readonly GroupMember[]) => ({
     parentPath: group,
     paths: some.map(({ id }) => `${group}/members/@${id}`),
+    etags: some.map(({ etag }) => etag),
   });
   return {
     act: texts.groups.remove,

@@ -12,10 +12,12 @@ import { PathLinks } from "../../ui/path-link.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import { DirectMembers } from "./direct-members.tsx";
+import { GroupActions, groupPermissions } from "./group-actions.tsx";
 import { InheritedMembers } from "./inherited-members.tsx";
 import { NestedGroups } from "./nested-groups.tsx";
 
 const permissionsOfScreen = [
+  ...groupPermissions,
   "iam.groupMembers.create",
   "iam.groupMembers.delete",
   "iam.subgroups.create",
@@ -37,6 +39,7 @@ export function GroupScreen() {
           kind={texts.kinds.group}
           title={data.displayName || data.name}
           intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
+          actions={<GroupActions group={data} permissions={permissions} />}
         >
           <Outer org={org} name={data.name} />
           <Section

@@ -87,7 +87,11 @@ function useDeletionOfMany(member: string): ManyAction<ApiKey> {
     run: {
       // Another key may have got the name of one meanwhile, but not its id.
       together: (some) =>
-        remove.mutateAsync({ parentPath: member, paths: some.map(({ id }) => `${member}/apiKeys/@${id}`) }),
+        remove.mutateAsync({
+          parentPath: member,
+          paths: some.map(({ id }) => `${member}/apiKeys/@${id}`),
+          etags: some.map(({ etag }) => etag),
+        }),
     },
   };
 }

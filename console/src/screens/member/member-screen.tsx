@@ -8,12 +8,14 @@ import { wordFor } from "../../texts/state-names.ts";
 import { invitationTexts } from "../../texts/invitation-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { Page } from "../../ui/page.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { Time } from "../../ui/time.tsx";
 import { type Delivered, InvitationNote } from "../members/invitation-note.tsx";
 import { MemberState } from "../members/member-state.tsx";
 import { SendInvitationButton } from "../members/send-invitation-button.tsx";
 import { memberPermissions, SuspendButton } from "../members/suspend-button.tsx";
+import { MemberActions, permissionsOfActions } from "./member-actions.tsx";
 import { MemberGroups } from "./member-groups.tsx";
 import { MemberIdentities } from "./member-identities.tsx";
 import { MemberKeys } from "./member-keys.tsx";
@@ -22,6 +24,7 @@ import { MemberSessions } from "./member-sessions.tsx";
 
 const permissionsOfScreen = [
   ...memberPermissions,
+  ...permissionsOfActions,
   "iam.members.sendInvitation",
   "iam.apiKeys.create",
   "iam.apiKeys.rotate",
@@ -52,6 +55,7 @@ export function MemberScreen() {
               </Link>
               <SendInvitationButton member={data} permissions={permissions} onSent={setSent} />
               <SuspendButton member={data} permissions={permissions} />
+              <MemberActions member={data} permissions={permissions} />
             </>
           }
         >
@@ -79,10 +83,7 @@ function Facts({ member }: { readonly member: Member }) {
           </dd>
         </>
       )}
-      <dt>{texts.columns.path}</dt>
-      <dd>
-        <code>{member.path}</code>
-      </dd>
+      <PathFacts of={member} />
       <dt>{texts.columns.created}</dt>
       <dd>
         <Time at={member.createTime} />

@@ -64,7 +64,10 @@ export function useMemberActions(org: string): readonly ManyAction<Member>[] {
       intro: memberTexts.deleteIntro,
       kind: "danger",
       permission: "iam.members.delete",
-      run: { together: (rows) => members.batchDeleteMembers({ parentPath: org, paths: pathsOf(rows) }) },
+      run: {
+        together: (rows) =>
+          members.batchDeleteMembers({ parentPath: org, paths: pathsOf(rows), etags: rows.map(({ etag }) => etag) }),
+      },
     },
   ];
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { CustomersService } from "../../../../gen/iam/v1alpha/customer_pb.ts";
 import { OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
@@ -16,6 +17,10 @@ import { UsedLinks } from "./used-links.tsx";
 import { WaitingAccess } from "./waiting-access.tsx";
 import { WaitingRequests } from "./waiting-requests.tsx";
 
+/** The texts of these are not of the first page. */
+const Approvals = lazy(async () => ({ default: (await import("./approvals.tsx")).Approvals }));
+const SupportAccess = lazy(async () => ({ default: (await import("./support-access.tsx")).SupportAccess }));
+
 /** An org at a glance: what is used, what waits, what has changed. */
 export function OverviewScreen() {
   const { org: name } = useParams({ from: "/orgs/$org/" });
@@ -23,15 +28,15 @@ export function OverviewScreen() {
   const org = useQuery(OrgsService.method.getOrg, { path });
   return (
     <ScreenOf of={org}>
-      {({ displayName, description, state, customerPath }) => (
+      {(found) => (
         <Page
           kind={texts.kinds.org}
-          title={displayName || name}
-          intro={description === "" ? undefined : <bdi>{description}</bdi>}
+          title={found.displayName || name}
+          intro={found.description === "" ? undefined : <bdi>{found.description}</bdi>}
           actions={
             <>
-              <StateBadge of={Org_StateSchema} value={state} />
-              <CustomerLink path={customerPath} />
+              <StateBadge of={Org_StateSchema} value={found.state} />
+              <CustomerLink path={found.customerPath} />
             </>
           }
         >
@@ -40,6 +45,10 @@ export function OverviewScreen() {
           <WaitingAccess org={path} />
           <WaitingRequests org={path} />
           <RecentChanges org={path} />
+          <Suspense fallback={null}>
+            <Approvals org={found} />
+            <SupportAccess org={found} />
+          </Suspense>
         </Page>
       )}
     </ScreenOf>

@@ -61,10 +61,7 @@ function Uses({ uses, org }: { readonly uses: readonly Use[]; readonly org?: str
     <ul className="uses">
       {uses.map((use) => (
         <li key={use.kind}>
-          <UseMeter
-            use={use}
-            label={org === undefined ? <bdi>{use.name}</bdi> : <Counted use={use} path={`${org}/${use.kind}`} />}
-          />
+          <UseMeter use={use} label={org === undefined ? <bdi>{use.name}</bdi> : <Counted use={use} org={org} />} />
         </li>
       ))}
     </ul>
@@ -72,5 +69,7 @@ function Uses({ uses, org }: { readonly uses: readonly Use[]; readonly org?: str
 }
 
 /** Leads to the screen of what is counted, if there is one. */
-const Counted = ({ use: { name }, path }: { readonly use: Use; readonly path: string }) =>
-  hasScreen(path) ? <Link to={path}>{name}</Link> : name;
+function Counted({ use: { name, kind }, org }: { readonly use: Use; readonly org: string }) {
+  const path = `${org}/${kind === "contacts" ? "account" : kind}`;
+  return hasScreen(path) ? <Link to={path}>{name}</Link> : name;
+}

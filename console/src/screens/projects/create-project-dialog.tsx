@@ -13,8 +13,6 @@ interface CreateProjectDialogProps {
 
 export function CreateProjectDialog({ org, open, onClose }: CreateProjectDialogProps) {
   const create = useMutation(ProjectsService.method.createProject);
-  const submit = async (named: Named): Promise<void> => {
-    await create.mutateAsync({ parentPath: org, project: named });
-  };
+  const submit = (named: Named) => create.mutateAsync({ parentPath: org, project: named });
   return <CreateDialog title={texts.projects.create} open={open} onClose={onClose} onCreate={submit} />;
 }

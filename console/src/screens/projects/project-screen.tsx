@@ -1,15 +1,26 @@
-import { useQuery } from "@connectrpc/connect-query";
+import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ProjectsService, Project_StateSchema } from "../../../../gen/iam/v1alpha/project_pb.ts";
+import {
+  type Project,
+  ProjectSchema,
+  ProjectsService,
+  Project_StateSchema,
+} from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
+import { deletionTexts } from "../../texts/deletion-texts.ts";
 import { texts } from "../../texts/texts.ts";
+import { ChangeAndDelete, changeAndDelete } from "../../ui/change-and-delete.tsx";
 import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { QuotaUse } from "../overview/quota-use.tsx";
 import { UsedLinks } from "../overview/used-links.tsx";
+
+const kind = "iam.projects";
 
 /** One project: what it uses. */
 export function ProjectScreen() {
@@ -43,6 +54,7 @@ export function ProjectScreen() {
               <Link to="/orgs/$org/access" params={{ org }} search={{ resource: data.path }} className="button plain">
                 {texts.projects.why}
               </Link>
+              <ProjectActions project={data} />
             </>
           }
         >
@@ -51,10 +63,7 @@ export function ProjectScreen() {
             <dd>
               <StateBadge of={Project_StateSchema} value={data.state} />
             </dd>
-            <dt>{texts.columns.path}</dt>
-            <dd>
-              <code>{data.path}</code>
-            </dd>
+            <PathFacts of={data} />
             <dt>{texts.columns.created}</dt>
             <dd>
               <Time at={data.createTime} />
@@ -66,5 +75,22 @@ export function ProjectScreen() {
         </Page>
       )}
     </ScreenOf>
+  );
+}
+
+function ProjectActions({ project }: { readonly project: Project }) {
+  const permissions = usePermissions(project.path, changeAndDelete(kind));
+  const update = useMutation(ProjectsService.method.updateProject);
+  const remove = useMutation(ProjectsService.method.deleteProject);
+  return (
+    <ChangeAndDelete
+      schema={ProjectSchema}
+      of={project}
+      permissions={permissions}
+      kind={kind}
+      intro={deletionTexts.project}
+      onChange={({ path, changed, updateMask }) => update.mutateAsync({ path, project: changed, updateMask })}
+      onDelete={(deleted) => remove.mutateAsync(deleted)}
+    />
   );
 }

@@ -21,6 +21,7 @@ const columns: readonly Column<Project>[] = [
     cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} />,
   },
   { title: texts.columns.nameInPaths, wide: true, orderBy: "name", cell: (row) => <code>{row.name}</code> },
+  { title: texts.columns.description, wide: true, cell: (row) => <bdi>{row.description}</bdi> },
   { title: texts.columns.state, cell: (row) => <StateBadge of={Project_StateSchema} value={row.state} /> },
   { title: texts.columns.created, wide: true, orderBy: "create_time", cell: (row) => <Time at={row.createTime} /> },
 ];

@@ -5,8 +5,8 @@ import { parentOf } from "../../calls/paths.ts";
 import { useResourceName } from "../../calls/use-resource-name.ts";
 import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { PathLink, PathLinks } from "../../ui/path-link.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -20,7 +20,7 @@ interface ResourceFactsProps {
 }
 
 export function ResourceFacts({ resource, type, mayReadUsed }: ResourceFactsProps) {
-  const { path, id, state, stateReason, quantities, givenQuantities, qualities, givenQualities, references } = resource;
+  const { path, state, stateReason, quantities, givenQuantities, qualities, givenQualities, references } = resource;
   return (
     <Facts>
       <Fact title={texts.columns.state}>
@@ -58,12 +58,7 @@ export function ResourceFacts({ resource, type, mayReadUsed }: ResourceFactsProp
       ))}
       <JsonFact title={resourceTexts.parameters} value={resource.parameters} />
       <JsonFact title={resourceTexts.outputs} value={resource.outputs} />
-      <Fact title={texts.columns.path}>
-        <code translate="no">{path}</code> <CopyButton text={path} />
-      </Fact>
-      <Fact title={resourceTexts.id}>
-        <code translate="no">{id}</code>
-      </Fact>
+      <PathFacts of={resource} />
       <Times resource={resource} />
     </Facts>
   );

@@ -9,15 +9,17 @@ interface AmountsProps {
   readonly of: ByKind;
   /** What was asked for, where it is less than what was given. */
   readonly askedFor?: ByKind;
+  /** Whether they are beside each other; otherwise there is a line for each. */
+  readonly inLine?: boolean;
   readonly kindOf: KindOf;
   readonly write: (amount: number, unit: string) => string;
 }
 
-/** Amounts by kind, a line for each. */
-function Amounts({ of, askedFor = {}, kindOf, write }: AmountsProps) {
+/** Amounts by kind. */
+function Amounts({ of, askedFor = {}, inLine = false, kindOf, write }: AmountsProps) {
   const kinds = Object.entries(of).map(([key, amount]) => ({ key, amount, ...kindOf(key) }));
   return (
-    <ul>
+    <ul className={inLine ? "in-line" : undefined}>
       {kinds
         .toSorted((one, other) => one.name.localeCompare(other.name))
         .map(({ key, name, unit, amount }) => {
@@ -35,7 +37,7 @@ function Amounts({ of, askedFor = {}, kindOf, write }: AmountsProps) {
   );
 }
 
-type Shown = Pick<AmountsProps, "of" | "askedFor">;
+type Shown = Pick<AmountsProps, "of" | "askedFor" | "inLine">;
 
 /** Quantities, with their units. */
 export function Quantities(props: Shown) {

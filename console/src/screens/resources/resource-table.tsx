@@ -37,7 +37,7 @@ export function ResourceTable({ rows, ofAllProjects }: ResourceTableProps) {
     {
       title: resourceTexts.quantities,
       wide: true,
-      cell: ({ quantities, givenQuantities }) => <Quantities of={hasOf(givenQuantities, quantities)} />,
+      cell: ({ quantities, givenQuantities }) => <Quantities inLine of={hasOf(givenQuantities, quantities)} />,
     },
     { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
   ];

@@ -23,7 +23,7 @@ interface ManyDialogProps<Row> {
 }
 
 /** Asks whether to do something to several rows, does it, and says what failed. */
-export function ManyDialog<Row>(props: ManyDialogProps<Row>) {
+export function ManyDialog<Row extends { readonly path: string }>(props: ManyDialogProps<Row>) {
   const { action, rows, leftOut, keyOf, nameOf, nouns, onClose } = props;
   const { act, question, submit: submitWords = act, intro, kind = "primary", run, fields = [], form } = action;
   const { tried, running, stopping, ended, begin, stop, said } = useRun(action, rows, nouns);

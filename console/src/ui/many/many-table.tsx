@@ -24,7 +24,13 @@ interface Asked<Row> {
 }
 
 /** A table whose rows are chosen, to act on all of them. */
-export function ManyTable<Row>({ nameOf, nouns, permissions, actions, ...table }: ManyTableProps<Row>) {
+export function ManyTable<Row extends { readonly path: string }>({
+  nameOf,
+  nouns,
+  permissions,
+  actions,
+  ...table
+}: ManyTableProps<Row>) {
   const choice = useChoice(table.rows, table.keyOf);
   const bar = useRef<HTMLDivElement>(null);
   const [asked, setAsked] = useState<Asked<Row>>();

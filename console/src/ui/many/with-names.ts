@@ -1,13 +1,14 @@
-/** A path that ends with an id, as calls about several rows have it, and that id. */
-const pathWithId = /(?:\/[\w@-]+)*\/@([0-9a-f-]{36})/g;
+const anyPath = /(?:\/[\w@-]+)+/g;
+/** The id with which a path may end. */
+const idAtEnd = /\/@([0-9a-f-]{36})$/;
 
-/** Writes what the service says with what people call the rows that it names by paths with ids. */
-export function withNames<Row>(
+/** Writes what the service says with what people call the rows that it names by their paths, which may have ids. */
+export function withNames<Row extends { readonly path: string }>(
   text: string,
   rows: readonly Row[],
   keyOf: (row: Row) => string,
   nameOf: (row: Row) => string,
 ): string {
-  const names = new Map(rows.map((row) => [keyOf(row), nameOf(row)]));
-  return text.replaceAll(pathWithId, (path: string, id: string) => names.get(id) ?? path);
+  const names = new Map(rows.flatMap((row) => [keyOf(row), row.path].map((each) => [each, nameOf(row)] as const)));
+  return text.replaceAll(anyPath, (path) => names.get(idAtEnd.exec(path)?.[1] ?? path) ?? path);
 }

@@ -1,6 +1,6 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { BindingIndex } from "../tables/binding-index.ts";
-import { type TargetScope, orgScopeOf, outerScopeOf, projectScopeOf } from "./target-scope.ts";
+import { type TargetScope, orgScopeOf, outerScopeOf, platformScopeOf, projectScopeOf } from "./target-scope.ts";
 import { scopeBit } from "../tables/scope-table.ts";
 import type { Subject } from "../tables/subject.ts";
 
@@ -36,7 +36,7 @@ export function findGrant(
   now: number,
   accept: (binding: number) => boolean,
 ): number {
-  const { effectiveGroups, scopes } = snapshot;
+  const { effectiveGroups } = snapshot;
   const count = effectiveGroups.collect(subject, now);
   if (effectiveGroups.scopeBits() === 0) return 0;
   // For a subject in few groups, finding the project takes longest; for one in many groups, searching a scope for all of them
@@ -46,7 +46,7 @@ export function findGrant(
     (isProjectFirst && findInScope(snapshot, projectScopeOf(snapshot, resource), count, now, accept)) ||
     findInScope(snapshot, orgScopeOf(snapshot, resource), count, now, accept) ||
     findInScope(snapshot, outerScopeOf(snapshot, resource), count, now, accept) ||
-    findInScope(snapshot, scopes.platform, count, now, accept) ||
+    findInScope(snapshot, platformScopeOf(snapshot, resource), count, now, accept) ||
     (isProjectFirst ? 0 : findInScope(snapshot, projectScopeOf(snapshot, resource), count, now, accept))
   );
 }

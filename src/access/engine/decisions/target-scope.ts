@@ -1,12 +1,24 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
 
-/** The resource of a decision, with what contains it. It may be in another org than the subject. */
+/**
+ * The resource of a decision, with what contains it. It may be in another org than the subject. In a guarded one, what is granted on the platform
+ * does not count.
+ */
 export type TargetScope =
   | { readonly kind: "platform" }
-  | { readonly kind: "customer"; readonly customerId: string }
-  | { readonly kind: "service"; readonly serviceId: string }
-  | { readonly kind: "org"; readonly customerId: string; readonly orgId: string }
-  | { readonly kind: "project"; readonly customerId: string; readonly orgId: string; readonly projectId: string };
+  | ({ readonly kind: "customer"; readonly customerId: string } & Guard)
+  | ({ readonly kind: "service"; readonly serviceId: string } & Guard)
+  | ({ readonly kind: "org"; readonly customerId: string; readonly orgId: string } & Guard)
+  | ({
+      readonly kind: "project";
+      readonly customerId: string;
+      readonly orgId: string;
+      readonly projectId: string;
+    } & Guard);
+
+interface Guard {
+  readonly isGuarded?: true;
+}
 
 /**
  * Returns the scopes whose bindings apply to the resource, nearest first, without those that have no bindings. Bindings in a
@@ -18,7 +30,7 @@ export function scopesOf(snapshot: OrgSnapshot, resource: TargetScope): number[]
     projectScopeOf(snapshot, resource),
     orgScopeOf(snapshot, resource),
     outerScopeOf(snapshot, resource),
-    scopes.platform,
+    platformScopeOf(snapshot, resource),
   ];
   return found.filter((scope) => scope !== 0 && scopes.cellCountOf(scope) > 0);
 }
@@ -34,6 +46,23 @@ export function projectScopeOf({ org, scopes, projects }: OrgSnapshot, resource:
 export function orgScopeOf({ org, scopes }: OrgSnapshot, resource: TargetScope): number {
   const isInside = (resource.kind === "project" || resource.kind === "org") && resource.orgId === org.id;
   return isInside ? scopes.org : 0;
+}
+
+/** Returns a resource on which grants on the platform do not count. */
+export function withoutPlatform(resource: TargetScope): TargetScope {
+  return resource.kind === "platform" ? resource : { ...resource, isGuarded: true };
+}
+
+/** Returns a resource on which grants on the platform count. */
+export function withPlatform(resource: TargetScope): TargetScope {
+  if (resource.kind === "platform") return resource;
+  const { isGuarded: _isGuarded, ...open } = resource;
+  return open;
+}
+
+/** Returns 0 if what is granted on the platform does not count on the resource. */
+export function platformScopeOf({ scopes }: OrgSnapshot, resource: TargetScope): number {
+  return "isGuarded" in resource ? 0 : scopes.platform;
 }
 
 /** Returns the scope of the customer or service that is or contains the resource; 0 if nothing is bound on it. */
