@@ -17,6 +17,7 @@ import type { CheckRequest } from "../access/evaluation/check-request.ts";
 import { createRequestConditions } from "../access/evaluation/condition-budget.ts";
 import type { AccessEvaluator } from "../access/evaluation/evaluator.ts";
 import { readInSteps } from "../access/evaluation/read-in-steps.ts";
+import { askedAbout } from "../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../access/evaluation/target-path.ts";
 import type { Database } from "../database/database.ts";
 import { required } from "../errors/required.ts";
@@ -134,8 +135,9 @@ export function createSearchActions({
     if (check === undefined) return nothing;
     const { snapshot } = check;
     const names = await listPermissions(database.reads, snapshot.org.id, knownPermissions);
-    const target = await evaluator.resolve(snapshot, parseTargetPath(resourcePath, "resource.id"));
-    if (target === undefined) return nothing;
+    const found = await evaluator.resolve(snapshot, parseTargetPath(resourcePath, "resource.id"));
+    if (found === undefined) return nothing;
+    const target = askedAbout(found);
     const binding = ["SearchActions", subjectPath, resourcePath, JSON.stringify(attributes)];
     const isAllowed = (name: string): boolean => allows(snapshot, check, name, target);
     const list = () =>

@@ -157,14 +157,17 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
     });
   });
 
-  test("conditions see the path of a missing project only by name, also in another org", async () => {
+  test("in a missing project only what is granted on the platform counts, and its conditions see its path by name", async () => {
     const parentPath = "orgs/system";
     const { path: auditor } = await cast.api.members.createMember({ parentPath, member: { name: uniqueName("a") } });
     await cast.grant("", auditor, admin, { condition: `resource.path.startsWith("${org}/projects/")` });
     const alice = (await cast.member("alice")).path;
     await cast.grant(org, alice, admin, { condition: `resource.path.startsWith("${org}/projects/")` });
-    for (const subject of [auditor, alice]) {
-      expect(await cast.may(subject, start, `${org}/projects/nothing`)).toBe(true);
+    for (const [subject, isOfPlatform] of [
+      [auditor, true],
+      [alice, false],
+    ] as const) {
+      expect(await cast.may(subject, start, `${org}/projects/nothing`)).toBe(isOfPlatform);
       expect(await cast.may(subject, start, `${org}/projects/@01990000-0000-7000-8000-00000000dead`)).toBe(false);
     }
   });

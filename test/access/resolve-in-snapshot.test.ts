@@ -40,7 +40,8 @@ describe("what conditions and decisions see of", () => {
     [`/orgs/acme/projects/@${gone}`, inProject(gone), [ofAcme, byId(gone)], true, undefined],
   ] as const)("%s", (text, resource, references, isItself, path) => {
     const target = resolve(text);
-    expect(target).toMatchObject({ resource, isItself, suspensions: [] });
+    const isInMissingProject = /\/projects\//.test(text) && resource === inOrg;
+    expect(target).toMatchObject({ resource, isItself, isInMissingProject, suspensions: [] });
     expect(target?.references).toEqual(references);
     if (path === undefined) expect(() => target?.path()).toThrow(noPath);
     else expect(target?.path()).toBe(path);

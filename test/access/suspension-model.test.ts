@@ -174,7 +174,7 @@ beforeAll(async () => {
     shop,
     content(model.org, "buckets/logs"),
     content(web, "instances/db-1"),
-    content(model.org, "projects/none"),
+    { ...content(model.org, "projects/none"), kind: "missing project" },
   ];
   const custom = new Map<string, string>();
   for (const name of ["starter", "org-lifter", "project-lifter", "lifter"]) {
@@ -275,7 +275,7 @@ async function authzen(endpoint: string, body: unknown): Promise<Record<string, 
   return (await response.json()) as Record<string, unknown>;
 }
 
-const typeOf = ({ kind }: ModelResource): string => (kind === "content" ? "instance" : kind);
+const typeOf = ({ kind }: ModelResource): string => (kind === "org" || kind === "project" ? kind : "instance");
 const evaluationOf = ({ actor, resource, permission }: Question) => ({
   subject: { type: "member", id: actor.caller.path },
   action: { name: permission },
@@ -307,9 +307,9 @@ const ways: Readonly<Record<string, Way>> = {
     }
     return answers;
   },
-  // Does not explain what is in a project that does not exist.
+  // Says that a project does not exist.
   ExplainAccess: each((question) =>
-    question.resource.path.includes("/projects/none")
+    question.resource.kind === "missing project"
       ? undefined
       : operator.explainAccess(requestOf(question)).then(({ allowed }) => allowed),
   ),
@@ -358,7 +358,7 @@ const ways: Readonly<Record<string, Way>> = {
     ({ actor }) => actor.caller.path,
   ),
   "a call": each(({ actor: { caller }, resource: { kind, path }, permission }) => {
-    if (kind === "content") return undefined;
+    if (kind !== "org" && kind !== "project") return undefined;
     if (permission === listBindings) return succeeds(caller.roleBindings.listRoleBindings({ parentPath: path }));
     if (permission === getProject && kind === "project") return succeeds(caller.projects.getProject({ path }));
     return permission === getOrg && kind === "org" ? succeeds(caller.orgs.getOrg({ path })) : undefined;

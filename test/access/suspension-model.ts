@@ -1,9 +1,9 @@
 // A model of who may do what while orgs and projects are suspended, written from docs/roles.md and not from the code: "Where a role
 // counts" and "When access is denied". It has no groups, times or narrowed credentials, which have models of their own.
 
-/** A resource with what contains it. A path without a resource is like one with it: access is decided before. */
+/** A resource with what contains it. A path without a resource is like one with it, unless it has a project that does not exist. */
 export interface ModelResource {
-  readonly kind: "platform" | "customer" | "org" | "project" | "content";
+  readonly kind: "platform" | "customer" | "org" | "project" | "missing project" | "content";
   readonly path: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly parent: ModelResource | undefined;
@@ -39,11 +39,16 @@ function chainOf(resource: ModelResource): ModelResource[] {
   return [resource, ...(resource.parent === undefined ? [] : chainOf(resource.parent))];
 }
 
-/** "It counts there and on everything below." Conditions see the resource on which the permission is required. */
+/** "It counts there and on everything below", and "in a project that does not exist, only role bindings on the platform". */
+function countedOn(resource: ModelResource): ModelResource[] {
+  return resource.kind === "missing project" ? chainOf(resource).slice(-1) : chainOf(resource);
+}
+
+/** Reports whether a member has a role there. Conditions see the resource on which the permission is required. */
 function holds(member: ModelMember, permission: string, resource: ModelResource): boolean {
   return member.bindings.some(
     ({ on, permissions, condition }) =>
-      chainOf(resource).includes(on) &&
+      countedOn(resource).includes(on) &&
       permissions.includes(permission) &&
       (condition === undefined || condition(resource)),
   );

@@ -151,6 +151,27 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
     expect(await may(byId, web)).toBe(false);
   });
 
+  test("in a project that does not exist, also by a former name, nobody has access by a grant in the org or above it", async () => {
+    const { api, access, org, alice, bob, web, grant, may } = place;
+    await grant(org.path, alice, "/roles/admin");
+    await grant(org.customerPath, bob, "/roles/admin");
+    const contents = `${web}/instances/db-1`;
+    expect([await may(alice, contents), await may(bob, contents)]).toEqual([true, true]);
+    await api.projects.suspendProject({ path: web });
+    const { id } = await api.projects.updateProject({ path: web, project: { name: "site" } });
+    for (const path of [web, contents, `${org.path}/projects/none`, `${org.path}/projects/${nobody}/instances/db-1`]) {
+      expect([await may(alice, path), await may(bob, path)], path).toEqual([false, false]);
+      const asked = { permission: startInstance, resourcePath: path };
+      expect((await access.listSubjects(asked)).subjectPaths, path).toEqual([]);
+    }
+    await api.projects.activateProject({ path: `${org.path}/projects/site` });
+    expect(await may(alice, `${org.path}/projects/site/instances/db-1`)).toBe(true);
+    await api.projects.deleteProject({ path: `${org.path}/projects/site` });
+    expect(await may(alice, `${org.path}/projects/site`)).toBe(false);
+    // Who may restore it is asked about its id.
+    expect(await may(alice, `/orgs/@${org.id}/projects/@${id}`)).toBe(true);
+  });
+
   test("a missing subject has no access", async () => {
     const { org, web, grant, may } = place;
     await grant(org.path, `${org.path}/members/alice`, "/roles/owner");

@@ -832,9 +832,8 @@ export const ExplainAccessResponse_InactiveGrantSchema: GenMessage<ExplainAccess
  * platform as a whole. The RoleBindings that count are those on the Project, the Org and the Customer that contain the
  * resource, or on the Service that does, and those on the platform.
  *
- * Whether the resource exists is not asked, because other services have most of them. So a check about what is in a Project that does not
- * exist, or about the former name of one, is decided on the Org: whoever holds the permission there is allowed. A Service that keeps
- * what was in a Project looks whether the Project is there.
+ * Whether the resource exists is not asked, because other services have most of them. But its Org and its Project have to: in
+ * those that do not exist, also by a former name, only RoleBindings on the platform count.
  *
  * A permission of this service (`iam.` and `resources.`) that does not exist fails with INVALID_ARGUMENT, and the error names the
  * nearest. Those of other services are not known here: nobody holds one that is misspelt, except by a Role with all permissions.

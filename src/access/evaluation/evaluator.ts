@@ -9,7 +9,7 @@ import { createResolveElsewhere } from "./resolve-elsewhere.ts";
 import { isOnWhole } from "./support-access.ts";
 import { isOperating } from "./support-permissions.ts";
 import { resolveInSnapshot } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, everywhere, toNothing } from "./resolved-target.ts";
+import { type ResolvedTarget, askedAbout, everywhere, toNothing } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** A promise only if the path leads outside of the snapshot's org. */
@@ -29,10 +29,11 @@ export interface AccessEvaluator {
   /**
    * Resolves a path if the subject, which is in the snapshot's org, holds the permission on it; undefined if it does not. If
    * grants on the platform decide, the target is `everywhere`; where a customer may require that these are approved, the path is looked up for
-   * that. What gives the permission is recorded as used: this is for the decision about a call, and for one that another service asks for before
-   * it acts.
+   * that. What gives the permission is recorded as used: this is for the decision about a call.
    */
   resolveAllowed(snapshot: OrgSnapshot, check: CheckRequest, permission: string, path: TargetPath): Resolved;
+  /** Does the same for what another service asks before it acts: `askedAbout` says what differs. */
+  resolveChecked(snapshot: OrgSnapshot, check: CheckRequest, permission: string, path: TargetPath): Resolved;
   /** Does the same for a question on which nothing is done, as what would be allowed, or was. */
   resolveHeld(snapshot: OrgSnapshot, check: CheckRequest, permission: string, path: TargetPath): Resolved;
   /** Records as used what gives a permission that was decided otherwise. */
@@ -49,6 +50,16 @@ interface EvaluatorOptions extends ConditionNames {
 
 const recordsNothing: RecordUse = () => {};
 
+/** Returns `allows` for a target as it is to be seen, which records what it has allowed. */
+function recording(record: RecordUse, seen: (target: ResolvedTarget) => ResolvedTarget): typeof allows {
+  return (snapshot, check, permission, found) => {
+    const target = seen(found);
+    if (!allows(snapshot, check, permission, target)) return false;
+    record(snapshot, check, permission, target);
+    return true;
+  };
+}
+
 export function createAccessEvaluator(options: EvaluatorOptions): AccessEvaluator {
   const { database, collections, recordUse, systemOrgId } = options;
   const names = { collections };
@@ -58,12 +69,11 @@ export function createAccessEvaluator(options: EvaluatorOptions): AccessEvaluato
   const resolveElsewhere = (snapshot: OrgSnapshot, path: TargetPath) =>
     isOfPlatform(snapshot) ? resolveForPlatform(path) : resolveForOthers(path);
 
-  const resolveWith = (record: RecordUse): AccessEvaluator["resolveAllowed"] => {
-    const allowsAndRecords: typeof allows = (snapshot, check, permission, target) => {
-      if (!allows(snapshot, check, permission, target)) return false;
-      record(snapshot, check, permission, target);
-      return true;
-    };
+  const resolveWith = (
+    record: RecordUse,
+    seen: (target: ResolvedTarget) => ResolvedTarget,
+  ): AccessEvaluator["resolveAllowed"] => {
+    const allowsAndRecords = recording(record, seen);
 
     const resolveAllowedElsewhere = async (
       snapshot: OrgSnapshot,
@@ -113,8 +123,9 @@ export function createAccessEvaluator(options: EvaluatorOptions): AccessEvaluato
 
   return {
     resolve: (snapshot, path) => resolveInSnapshot(names, snapshot, path) ?? resolveElsewhere(snapshot, path),
-    resolveAllowed: resolveWith(recordUse),
-    resolveHeld: resolveWith(recordsNothing),
+    resolveAllowed: resolveWith(recordUse, (target) => target),
+    resolveChecked: resolveWith(recordUse, askedAbout),
+    resolveHeld: resolveWith(recordsNothing, askedAbout),
     recordUse,
     isOfPlatform,
   };

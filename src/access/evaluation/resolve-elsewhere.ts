@@ -7,7 +7,7 @@ import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
 import { type ConditionNames, noPath } from "../conditions/condition-path.ts";
 import { type OtherOrg, createFindOtherOrg } from "./find-other-org.ts";
-import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
+import { currentPath, isMissing, projectIn, writtenName } from "./resolve-in-snapshot.ts";
 import {
   type DecisionTarget,
   type ResolvedTarget,
@@ -32,18 +32,7 @@ export function createResolveElsewhere(
   const findOtherOrg = createFindOtherOrg(database, isForPlatform);
 
   const { customers, services } = createLookups(database, isForPlatform);
-
-  const resolveCustomer: ResolveElsewhere = async ({ pattern, references: [reference, ...below] }) => {
-    const customer = reference && (await customers([reference]));
-    if (reference === undefined || customer === undefined) return undefined;
-    return {
-      ...onPlatform,
-      pattern,
-      references: [toIdReference(reference, customer.id), ...below],
-      ...guardedCustomer(customer),
-      path: () => formatPath(patterns.Customer, pathName(customer)),
-    };
-  };
+  const resolveCustomer = createResolveCustomer(customers);
 
   const resolveService: ResolveElsewhere = async (path) => {
     const [reference, ...below] = path.references;
@@ -62,23 +51,24 @@ export function createResolveElsewhere(
   const resolveInOtherOrg: ResolveElsewhere = async (path) => {
     const { pattern, references, rest = "" } = path;
     const [orgReference, ...below] = references;
-    if (orgReference === undefined || orgReference.by === "any") return undefined;
     const asked = projectIn(path);
+    const isWhole = asked === undefined;
+    if (orgReference === undefined || orgReference.by === "any") return undefined;
     const org = await findOtherOrg(orgReference, asked?.by === "any" ? undefined : asked);
     if (org === undefined) return undefined;
-    if (asked !== undefined && org.project_id !== null) below[0] = toIdReference(asked, org.project_id);
-    const isItself = references.length === (asked === undefined ? 1 : 2) && rest === "";
-    const isWhole = asked === undefined;
+    if (!isWhole && org.project_id !== null) below[0] = toIdReference(asked, org.project_id);
+    const isItself = references.length === (isWhole ? 1 : 2) && rest === "";
     return {
       pattern,
       references: [toIdReference(orgReference, org.id), ...below],
       ...guardedOrg(org, isWhole),
       suspensions: suspensionsOf(org, { org: isItself && isWhole, project: isItself }),
       isItself,
+      isInMissingProject: isMissing(asked, org.project_id ?? undefined),
       path() {
         if (org.delete_time !== null || org.project_delete_time !== null) throw noPath();
-        const projectName = org.project_name ?? writtenName(asked);
-        return currentPath(names, undefined, formatPath(patterns.Org, org.name), projectName, path);
+        const name = org.project_name ?? writtenName(asked);
+        return currentPath(names, undefined, formatPath(patterns.Org, org.name), name, path);
       },
       labels: () => org.project_labels ?? org.labels,
     };
@@ -93,6 +83,20 @@ export function createResolveElsewhere(
       default:
         return resolveInOtherOrg(path);
     }
+  };
+}
+
+function createResolveCustomer(customers: ReturnType<typeof createLookups>["customers"]): ResolveElsewhere {
+  return async ({ pattern, references: [reference, ...below] }) => {
+    const customer = reference && (await customers([reference]));
+    if (reference === undefined || customer === undefined) return undefined;
+    return {
+      ...onPlatform,
+      pattern,
+      references: [toIdReference(reference, customer.id), ...below],
+      ...guardedCustomer(customer),
+      path: () => formatPath(patterns.Customer, pathName(customer)),
+    };
   };
 }
 

@@ -72,6 +72,7 @@ function resolveInOrg(names: ConditionNames, snapshot: OrgSnapshot, path: Target
     resource: scopeIn(snapshot, projectId),
     suspensions: suspensionsIn(snapshot, project, { org: isItself && asked === undefined, project: isItself }),
     isItself,
+    isInMissingProject: isMissing(asked, projectId),
     path: () => {
       const projectName = projectId === undefined ? writtenName(asked) : nameById(projects, projectId);
       return currentPath(names, snapshot, orgPathIn(snapshot), projectName, path);
@@ -138,8 +139,13 @@ export function projectIn({ pattern, references }: AnyPath): Reference | undefin
   return pattern[1] === patterns.Project[1] ? references[1] : undefined;
 }
 
+/** Whether a path names a project, and none is found. */
+export function isMissing(asked: Reference | undefined, projectId: string | undefined): boolean {
+  return asked !== undefined && asked.by !== "any" && projectId === undefined;
+}
+
 /**
- * Returns the name that conditions see for a project that does not exist. Access to it is decided on the org.
+ * Returns the name that conditions see for a project that does not exist.
  *
  * @throws Error when the path does not name the project by name.
  */

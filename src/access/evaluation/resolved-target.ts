@@ -41,6 +41,8 @@ export interface ResolvedTarget extends AnyPath, DecisionTarget {
   readonly suspensions: readonly Suspension[];
   /** Whether the path names the org or project itself, not something in it. */
   readonly isItself: boolean;
+  /** Whether the path names a project that is not there, in an org that is. */
+  readonly isInMissingProject: boolean;
 }
 
 /** No suspensions, as most targets have. */
@@ -52,9 +54,21 @@ export const onPlatform: ResolvedTarget = {
   resource: { kind: "platform" },
   suspensions: unsuspended,
   isItself: false,
+  isInMissingProject: false,
   path: () => "/",
   labels: () => ({}),
 };
+
+/**
+ * Returns a target as a question about access sees it. A call on what is in a project that is not there is decided on the org, and then finds nothing.
+ * Who asks may find something: it does not know what became of the project, so only what is granted on the platform counts, as in an org that is not
+ * there.
+ */
+export function askedAbout(target: ResolvedTarget): ResolvedTarget {
+  if (!target.isInMissingProject) return target;
+  const guard = "isGuarded" in target.resource && { isGuarded: target.resource.isGuarded };
+  return { ...target, resource: { kind: "platform", ...guard } };
+}
 
 /** Returns the target that stands for what is in an org or a project, and not for itself. */
 export function contentsOf(target: ResolvedTarget): ResolvedTarget {

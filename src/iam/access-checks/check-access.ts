@@ -167,7 +167,7 @@ function createSteps(dependencies: AccessDependencies) {
     // Whoever asks about now acts on the answer. What was allowed is past.
     const target =
       asked.asOf === undefined
-        ? evaluator.resolveAllowed(snapshot, check, asked.permission, path)
+        ? evaluator.resolveChecked(snapshot, check, asked.permission, path)
         : evaluator.resolveHeld(snapshot, check, asked.permission, path);
     if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision, staleSince));
     return respond(target !== undefined, revision, staleSince);

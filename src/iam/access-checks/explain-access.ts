@@ -16,12 +16,11 @@ import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { allows, findDenying } from "../../access/evaluation/allows.ts";
 import { type CheckRequest, subjectById } from "../../access/evaluation/check-request.ts";
 import { type ExplainedTarget, explainTarget } from "../../access/evaluation/explain-target.ts";
-import { projectIn } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { approvedByNobody, needsApproval } from "../../access/evaluation/explain-denial.ts";
 import { ifApproved } from "../../access/evaluation/support-access.ts";
 import { isApprovable } from "../../access/evaluation/support-permissions.ts";
-import { type ResolvedTarget, type Suspension, hasPath } from "../../access/evaluation/resolved-target.ts";
+import type { ResolvedTarget, Suspension } from "../../access/evaluation/resolved-target.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn, orgPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
@@ -156,16 +155,12 @@ function createMayGetBinding({
 }
 
 /**
- * Access to what is in a project that does not exist is decided on the org. To explain that would hide that the name is misspelt.
+ * That access is denied because a project does not exist is said, since its name may be misspelt.
  *
  * @throws ServiceError RESOURCE_NOT_FOUND
  */
-function requireProject(path: TargetPath, target: ResolvedTarget): void {
-  const project = projectIn(path);
-  if (project === undefined || project.by === "any" || target.resource.kind === "project") return;
-  // In an org other than the subject's, access to the project is decided on the org, too. One that exists is resolved to its id.
-  if (project.by === "name" ? target.references[1]?.by === "id" : hasPath(target)) return;
-  throw notFound("project", formatReferences(patterns.Project, path.references.slice(0, 2)));
+function requireProject(path: TargetPath, { isInMissingProject }: ResolvedTarget): void {
+  if (isInMissingProject) throw notFound("project", formatReferences(patterns.Project, path.references.slice(0, 2)));
 }
 
 /**

@@ -10,6 +10,7 @@ import { listSubjects } from "../../access/engine/decisions/list-subjects.ts";
 import type { Steps } from "../../scheduling/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
+import { askedAbout } from "../../access/evaluation/resolved-target.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
@@ -46,8 +47,9 @@ export function createListSubjects(dependencies: AccessDependencies) {
     const path = opened?.past.locate(named, "resource_path") ?? named;
     requireOwnPermission(dependencies, snapshot, permission, "permission");
     await requireReached(snapshot, request.revision, "revision");
-    const target = await evaluator.resolve(snapshot, path);
-    if (target === undefined) throw notFound("resource", resourcePath);
+    const found = await evaluator.resolve(snapshot, path);
+    if (found === undefined) throw notFound("resource", resourcePath);
+    const target = askedAbout(found);
     const conditions = createRequestConditions();
     const checkRequestOfMember = (id: string): CheckRequest => ({
       subject: { kind: "member", id },

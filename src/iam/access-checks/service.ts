@@ -8,7 +8,7 @@ import {
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../access/evaluation/call.ts";
 import { allows } from "../../access/evaluation/allows.ts";
-import { everywhere } from "../../access/evaluation/resolved-target.ts";
+import { askedAbout, everywhere } from "../../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { askingOf, createCheckAccess, createCheckAccessOfAll } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
@@ -44,7 +44,7 @@ export function createAccessService(dependencies: AccessDependencies): ServiceIm
       const check = { ...ofCaller, attributes: readAttributes(given, "context") };
       const path = parseTargetPath(resourcePath, "resource_path");
       // Permissions on the platform also apply to resources that do not exist.
-      const target = (await evaluator.resolve(snapshot, path)) ?? everywhere;
+      const target = askedAbout((await evaluator.resolve(snapshot, path)) ?? everywhere);
       const held = permissions.filter((permission) => allows(snapshot, check, permission, target));
       return create(TestPermissionsResponseSchema, { permissions: held, revision: snapshot.revision });
     },

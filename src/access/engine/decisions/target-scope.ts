@@ -5,7 +5,7 @@ import type { OrgSnapshot } from "../org-snapshot.ts";
  * does not count.
  */
 export type TargetScope =
-  | { readonly kind: "platform" }
+  | ({ readonly kind: "platform" } & Guard)
   | ({ readonly kind: "customer"; readonly customerId: string } & Guard)
   | ({ readonly kind: "service"; readonly serviceId: string } & Guard)
   | ({ readonly kind: "org"; readonly customerId: string; readonly orgId: string } & Guard)
@@ -55,7 +55,6 @@ export function withoutPlatform(resource: TargetScope): TargetScope {
 
 /** Returns a resource on which grants on the platform count. */
 export function withPlatform(resource: TargetScope): TargetScope {
-  if (resource.kind === "platform") return resource;
   const { isGuarded: _isGuarded, ...open } = resource;
   return open;
 }

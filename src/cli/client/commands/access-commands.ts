@@ -106,7 +106,7 @@ async function noteMissing({ host, contract }: CommandCall, { connection, body }
 const check: Command = {
   name: "check",
   usage: "SUBJECT PERMISSION [RESOURCE]",
-  help: "Say whether a member or group may do something; the exit code is 1 for no, which is also the answer about an org that does not exist (a project that does not is decided on its org), and 64 for a wrong question",
+  help: "Say whether a member or group may do something; the exit code is 1 for no, which is also the answer about an org or a project that does not exist, and 64 for a wrong question",
   flags: [contextFlag, asOfFlag],
   async run(call, parsed) {
     const question = await readQuestion(call, parsed, "check");
