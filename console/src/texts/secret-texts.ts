@@ -11,6 +11,8 @@ export const secretTexts = {
   ],
   previousEnds: "Secret before, until",
   keys: {
+    ofOperator:
+      'It is a key of the operator of this installation, for whom every permission is granted. Calls with it are refused at once, and its sessions end. On the machine of the service, "tenantry operator-key" makes another one.',
     noneHint: "Each program that acts as this member has one of its own.",
     replace: "Replace",
     replaced: "Replaced",

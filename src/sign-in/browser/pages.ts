@@ -1,5 +1,4 @@
-// The pages of the sign-in. They work without scripts, except for keys and sessions, which `docs/browser/account.js` reads with
-// the API.
+// The pages of the sign-in, and of what can act as a person. They work without scripts. The one that they have takes the code of a link.
 import type { ListedProvider } from "../../iam/sign-in/provider-sign-in.ts";
 import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
 import type { SignInChoice } from "../../iam/sign-in/sign-in-choices.ts";
@@ -76,16 +75,19 @@ export function accountPage(
   ways: string,
 ): string {
   const items = members.map(({ path, displayName, orgDisplayName }) => {
-    const query = escape(new URLSearchParams({ member: path }).toString());
     const label = `${named(displayName)} in ${named(orgDisplayName)}`;
-    return `<li><span>${label}</span><span>${escape(path)}</span><a href="/account/keys?${query}">Keys and sessions<span class="unseen"> of ${label}</span></a></li>`;
+    return `<li><span>${label}</span><span>${escape(path)}</span><a href="/console${escape(path)}?tab=keys">Keys and sessions<span class="unseen"> of ${label}</span></a></li>`;
   });
-  return accountFrame(
+  return frame(
     "Account",
-    `<p>Signed in ${timeTag(signInTime)}, until ${timeTag(expireTime)}.</p>
+    `<header><h1>Account</h1><form method="post" action="/sign-out"><button class="quiet">Sign out</button></form></header>
+<main>
+<p><a href="/console/">Console</a></p>
+<p>Signed in ${timeTag(signInTime)}, until ${timeTag(expireTime)}.</p>
 <section aria-labelledby="members-title"><h2 id="members-title">Signed in as</h2><ul>${items.join("")}</ul>
 ${choices.length === 0 ? "" : `<p>${otherMemberLink(atHome)}</p>`}</section>
-${ways}`,
+${ways}
+</main>`,
   );
 }
 
@@ -133,57 +135,6 @@ has it built. Then start the service again.</p>
   );
 }
 
-export function keysPage(session: BrowserSession, member: string | null): string {
-  return accountFrame(
-    "Keys and sessions",
-    `${memberChoice(session, member)}
-<section aria-labelledby="keys-title"><h2 id="keys-title">API keys</h2><ul id="keys"></ul>
-<p><a id="new-key-link" href="/account/keys/new">Make a key</a></p></section>
-<section aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2><ul id="sessions"></ul></section>
-<dialog id="confirm" aria-labelledby="confirm-title"><form method="dialog"><h2 id="confirm-title"></h2><p></p>
-<div class="choice"><button class="quiet" value="" autofocus>Cancel</button><button class="danger" value="yes"></button></div></form></dialog>`,
-  );
-}
-
-/** The page that makes a key, and shows it once. */
-export function newKeyPage(session: BrowserSession, member: string | null): string {
-  return accountFrame(
-    "Make a key",
-    `${memberChoice(session, member)}
-<form id="new-key"><label for="key-name">Name of the new key</label>
-<input id="key-name" required pattern="[a-z]([a-z0-9\\-]*[a-z0-9])?" maxlength="63" autocomplete="off" placeholder="laptop">
-<button>Make a key</button></form>
-<div id="secret" role="status" hidden><p>Copy the key now. It is not shown again.</p><code></code></div>`,
-  );
-}
-
-/** No member is preselected: an org could otherwise arrange to be the first, and so to be chosen without a thought. */
-function memberChoice({ members }: BrowserSession, chosen: string | null): string {
-  const options = members.map(({ path, displayName, orgDisplayName, sessionId }) => {
-    const label = `${displayName} in ${orgDisplayName} (${path})`;
-    const selected = path === chosen ? " selected" : "";
-    return `<option value="${escape(path)}" data-session="${escape(sessionId)}"${selected}>${escape(label)}</option>`;
-  });
-  const nobody = members.length > 1 ? `<option value="">Choose a member</option>` : "";
-  return `<label for="member">Signed in as</label>
-<select id="member" autocomplete="off">${nobody}${options.join("")}</select>
-<noscript><p role="alert">Keys and sessions need JavaScript.</p></noscript>
-<p id="problem" role="alert" hidden></p>`;
-}
-
-function accountFrame(title: string, content: string): string {
-  const link = (path: string, name: string): string =>
-    `<a href="${path}"${name === title ? ' aria-current="page"' : ""}>${name}</a>`;
-  return frame(
-    title,
-    `<header><h1>${title}</h1><form method="post" action="/sign-out"><button class="quiet">Sign out</button></form></header>
-<main>
-<nav aria-label="Account">${link("/account", "Account")} ${link("/account/keys", "Keys and sessions")} ${link("/account/keys/new", "Make a key")}</nav>
-${content}
-</main>`,
-  );
-}
-
 export function frame(title: string, content: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -193,7 +144,7 @@ export function frame(title: string, content: string): string {
 <meta name="color-scheme" content="light dark">
 <title>${title} · Tenantry</title>
 <link rel="stylesheet" href="/sign-in/account.css">
-<script type="module" src="/sign-in/account.js"></script>
+<script type="module" src="/sign-in/take-code.js"></script>
 </head>
 <body>
 ${content}

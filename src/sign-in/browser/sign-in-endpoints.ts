@@ -30,7 +30,7 @@ import { createChoiceEndpoint } from "./choice-endpoint.ts";
 import { createContactEndpoints } from "./contact-endpoints.ts";
 import { createInvitationEndpoints } from "./invitation-endpoints.ts";
 import { clearCookie, readCookie, setCookie, setStartCookie, startCookie } from "./cookie.ts";
-import { keysPage, missingPage, newKeyPage, signInPage } from "./pages.ts";
+import { missingPage, signInPage } from "./pages.ts";
 import { unlinkedPage } from "./unlinked-pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import {
@@ -141,10 +141,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     "/sign-out": createSignOutForm(signOut),
 
     ...createAccountEndpoints({ ...dependencies, find, findChoices, pageOf, signOut, fail: failOnPage }),
-    "/account/keys": pageOf((session, request) => keysPage(session, readQuery(request).get("member"))),
-    "/account/keys/new": pageOf((session, request) => newKeyPage(session, readQuery(request).get("member"))),
-
-    "/sign-in/account.js": file("account.js", "text/javascript; charset=utf-8"),
+    ...formerPages,
+    "/sign-in/take-code.js": file("take-code.js", "text/javascript; charset=utf-8"),
     "/sign-in/account.css": file("account.css", "text/css; charset=utf-8"),
   };
 
@@ -235,6 +233,11 @@ function lastOrg(request: HttpRequest): string | undefined {
 function failAsJson(error: OAuthError): BrowserResponse {
   return json(error.status, errorParameters(error));
 }
+
+const toConsole: Endpoint = { methods: ["GET"], answer: async () => redirect(`${home}me`) };
+
+/** Pages that there were before the console had what they did. */
+const formerPages: Readonly<Record<string, Endpoint>> = { "/account/keys": toConsole, "/account/keys/new": toConsole };
 
 /** A file in `docs/browser`, which is read when it is first asked for. */
 function file(name: string, type: string): Endpoint {

@@ -15,6 +15,9 @@ import { Time } from "../../ui/time.tsx";
 import type { TabProps } from "./tab-props.ts";
 import { useReplacement } from "./use-replacement.tsx";
 
+/** The keys of the operator, one of which the first start writes to a file. */
+const ofOperator = "/orgs/system/members/operator/";
+
 interface KeyListProps extends TabProps {
   /** Called with each key that replaces another one. */
   readonly onMade: (key: ApiKey) => void;
@@ -107,7 +110,7 @@ function DeleteDialog({ apiKey, onClose }: DeleteDialogProps) {
   return (
     <RemovalDialog
       words={texts.delete}
-      intro={texts.keys.deleteIntro}
+      intro={apiKey?.path.startsWith(ofOperator) ? secretTexts.keys.ofOperator : texts.keys.deleteIntro}
       removed={apiKey}
       onClose={onClose}
       onRemove={(path) => remove.mutateAsync({ path })}

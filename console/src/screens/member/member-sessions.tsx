@@ -3,6 +3,7 @@ import { useState } from "react";
 import { MeService } from "../../../../gen/iam/v1alpha/me_pb.ts";
 import { type Session, SessionsService } from "../../../../gen/iam/v1alpha/session_pb.ts";
 import { manyTexts } from "../../texts/many-texts.ts";
+import { ownSessionEnds } from "../../texts/session-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -17,9 +18,10 @@ import type { TabProps } from "./tab-props.ts";
 const nameOf = ({ clientDisplayName, clientId }: Session): string =>
   clientDisplayName || (clientId === "browser" ? texts.member.browser : clientId);
 
-const introOf = (session: Session) => (
+const introOf = (session: Session, isOwn: boolean) => (
   <>
     {texts.member.endIntro.before} <bdi>{nameOf(session)}</bdi> {texts.member.endIntro.after}
+    {isOwn ? ` ${ownSessionEnds}` : null}
   </>
 );
 
@@ -86,7 +88,7 @@ export function MemberSessions({ path, permissions }: TabProps) {
           )
         }
       </Answered>
-      <EndDialog session={ending} onClose={() => setEnding(undefined)} />
+      <EndDialog session={ending} isOwn={ending !== undefined && isThis(ending)} onClose={() => setEnding(undefined)} />
     </>
   );
 }
@@ -107,15 +109,16 @@ function useEndOfMany(): ManyAction<Session> {
 interface EndDialogProps {
   /** As it was when somebody asked to end it; undefined while nobody does. */
   readonly session: Session | undefined;
+  readonly isOwn: boolean;
   readonly onClose: () => void;
 }
 
-function EndDialog({ session, onClose }: EndDialogProps) {
+function EndDialog({ session, isOwn, onClose }: EndDialogProps) {
   const end = useMutation(SessionsService.method.deleteSession);
   return (
     <FormDialog
       title={texts.member.endQuestion}
-      intro={session && introOf(session)}
+      intro={session && introOf(session, isOwn)}
       submit={texts.member.end}
       done={session && <Said what={texts.member.ended} name={nameOf(session)} />}
       kind="danger"
