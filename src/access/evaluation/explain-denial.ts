@@ -74,15 +74,15 @@ function findUnapproved(
   };
 }
 
-export const needsApproval =
-  "the customer requires that its orgs approve what members of the platform do in them, and no approved access request gives the permission";
+export const approves = "the customer requires that its orgs approve what members of the platform do in them";
+
+export const needsApproval = `${approves}, and no approved access request gives the permission`;
 
 /** Why there is no use in asking for a permission. */
 export const approvedByNobody =
   "none can: what makes or changes access, credentials and deliveries, the org does itself";
 
-const aboutCustomers =
-  "the customer requires that its orgs approve what members of the platform do in them, and none approves that for the customer";
+const aboutCustomers = `${approves}, and none approves that for the customer`;
 
 /** Returns what the credential of the caller leaves out; undefined if its member does not hold the permission either. */
 function findNarrowed(

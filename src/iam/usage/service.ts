@@ -12,7 +12,7 @@ import {
 } from "../../../gen/iam/v1alpha/usage_pb.ts";
 import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
 import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
-import { needsApproval } from "../../access/evaluation/explain-denial.ts";
+import { approves } from "../../access/evaluation/explain-denial.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { callerOf, confirmOf, patternOf, slicesOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
 import { toNothing } from "../../access/evaluation/resolved-target.ts";
@@ -81,7 +81,7 @@ async function requireMayNameProjects(
   if (!evaluator.isOfPlatform(snapshot)) return path;
   const target = await evaluator.resolve(snapshot, { pattern: patternOf(context), references: path });
   if (target?.support?.isWhole !== true) return target?.references ?? toNothing(path);
-  const message = `group_by has PROJECT, and ${needsApproval}: ask for access, and read the usage of a project by its own path`;
+  const message = `group_by has PROJECT, and ${approves}: with an approval, read the usage of each project by its own path`;
   throw new ServiceError("PERMISSION_DENIED", message, {
     metadata: { permission: "iam.usage.get", support_access: "required" },
   });

@@ -42,6 +42,18 @@ const oneByOne = { enable_mergejoin: "off" };
 const withoutFilter = {
   inOneParent: { join_collapse_limit: "1" },
   acrossParents: { ...oneByOne, join_collapse_limit: String(tablesToOrder) },
+  /**
+   * Across what one org has, the index of the order has what a page needs one after the other. The planner starts at the parents instead if it takes
+   * them for few: statistics are often older than what was created at once, and each page then reads all of a parent, or all of the org.
+   */
+  acrossOneOrg: {
+    ...oneByOne,
+    enable_seqscan: "off",
+    enable_hashjoin: "off",
+    enable_sort: "off",
+    enable_incremental_sort: "off",
+    join_collapse_limit: String(tablesToOrder),
+  },
 };
 
 interface Template {
@@ -63,16 +75,22 @@ export function createPageStatements<Row>(
 ): (selection: Selection) => PageStatement {
   const templates = new Map<string, Template>();
 
+  const isDefault = (order: Selection["order"]): boolean =>
+    order.length === defaultOrder.length &&
+    order.every(({ column, descending }, index) => column === defaultOrder[index] && !descending);
+
   const hasTemplate = ({ parent, visible, condition, order, after }: Selection): boolean =>
     parent.every(({ by }) => by === "id") &&
     isUnlimited(visible) &&
     condition.isEmpty &&
-    order.length === defaultOrder.length &&
-    order.every(({ column, descending }, index) => column === defaultOrder[index] && !descending) &&
+    isDefault(order) &&
     (after === undefined || after.length === order.length);
 
-  const settingsFor = ({ parent, condition }: Selection): PageStatement["settings"] => {
-    if (parent.some(({ by }) => by === "any")) return condition.isEmpty ? withoutFilter.acrossParents : oneByOne;
+  const settingsFor = ({ parent, condition, order }: Selection): PageStatement["settings"] => {
+    if (parent.some(({ by }) => by === "any")) {
+      if (!condition.isEmpty) return oneByOne;
+      return parent[0]?.by !== "any" && isDefault(order) ? withoutFilter.acrossOneOrg : withoutFilter.acrossParents;
+    }
     if (parent.length > 0 && condition.isEmpty) return withoutFilter.inOneParent;
     // What is found by labels is merged.
     return condition.labels.length > 0 ? {} : oneByOne;
