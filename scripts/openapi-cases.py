@@ -2,16 +2,17 @@
 
     python openapi-cases.py URL KEY EXAMPLES
 
-Ends with an error if a response is a 5xx, or if the service refuses 30 % of the requests or more with INVALID_ARGUMENT: then the
-document does not say what the service accepts. Page tokens are opaque, and filters are a language of their own, which JSON Schema
-cannot describe: requests do not contain them. Nor do they contain NUL, which no text of any request may
-have; the document does not say so for each. A request id, if there is one, is new for each request. Streams, which do not end, are left
-out.
+Ends with an error if a response is a 5xx, if it is a 503 after some more tries, as a busy service may give, or if the service refuses
+30 % of the requests or more with INVALID_ARGUMENT: then the document does not say what the service accepts. Page tokens are opaque, and
+filters are a language of their own, which JSON Schema cannot describe: requests do not contain them. Nor do they contain NUL, which no
+text of any request may have; the document does not say so for each. A request id, if there is one, is new for each request. Streams,
+which do not end, are left out.
 """
 
 import collections
 import re
 import sys
+import time
 import uuid
 
 import hypothesis
@@ -20,6 +21,7 @@ from schemathesis import GenerationMode
 
 LEFT_OUT = {"page_token", "filter"}
 MOST_REFUSED = 0.3
+MOST_TRIES = 5
 
 
 def shape(message):
@@ -38,13 +40,21 @@ def main(url, key, examples):
     operations = [each for each in (result.ok() for result in schema.get_all_operations()) if not is_stream(each)]
     statuses, reasons, failures = collections.Counter(), collections.Counter(), []
 
+    def call(case):
+        return case.call(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=120)
+
     def send(case):
         for name in LEFT_OUT & set(case.query or {}):
             del case.query[name]
         for part in (case.query, case.body):
             if isinstance(part, dict) and part.get("request_id"):
                 part["request_id"] = str(uuid.uuid4())
-        response = case.call(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        response = call(case)
+        for _ in range(MOST_TRIES - 1):
+            if response.status_code != 503:
+                break
+            time.sleep(float(response.headers.get("Retry-After", 1)))
+            response = call(case)
         statuses[response.status_code] += 1
         if response.status_code == 400:
             reasons[shape(response.json()["error"]["message"])] += 1

@@ -8,7 +8,7 @@ export async function askDatabase(
   values: readonly unknown[] = [],
   timeoutMs = 60_000,
 ): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: timeoutMs });
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs });
   client.on("error", () => {});
   await client.connect();
   try {

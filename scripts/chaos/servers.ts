@@ -159,7 +159,7 @@ async function startOne(
       await waitUntil(`${name} has told its memory`, () => Promise.resolve(read().length > length));
       return Number(read().at(-1));
     },
-    untilReady: () => waitUntil(`${name} is ready`, () => isReady(url), 300_000),
+    untilReady: () => waitUntil(`${name} is ready`, () => isReady(url)),
   };
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Waits until a condition holds, for a minute at most.
+ * Waits until a condition holds, for five minutes at most: only what never comes takes so long, also on a slow and busy machine.
  *
  * @throws Error that says what did not become true.
  */
-export async function waitUntil(what: string, holds: () => Promise<boolean>, withinMs = 60_000): Promise<void> {
+export async function waitUntil(what: string, holds: () => Promise<boolean>, withinMs = 300_000): Promise<void> {
   const end = Date.now() + withinMs;
   let cause: unknown;
   while (Date.now() < end) {

@@ -54,11 +54,17 @@ test("a small org does not wait for large ones", async () => {
     [1, 2].map(() => insertOrg(database, { members: largeOrg, groups: 10, counted: false })),
   );
   const small = await insertOrg(database, { members: 10, groups: 10 });
-  const snapshots = openSnapshots(database);
-  const reading = large.map(async (org) => snapshots.at(org, head));
-  await snapshots.at(small, head);
-  expect(large.map((org) => snapshots.held(org))).toEqual([undefined, undefined]);
-  await Promise.all(reading);
+  /** Returns whether the small one is read before any of the large ones, which are asked for before it. */
+  const isFirst = async (): Promise<boolean> => {
+    const snapshots = openSnapshots(database);
+    const reading = large.map(async (org) => snapshots.at(org, head));
+    await snapshots.at(small, head);
+    const held = large.map((org) => snapshots.held(org) !== undefined);
+    await Promise.all(reading);
+    return !held.includes(true);
+  };
+  // The database may have kept its statements waiting, when others have the processor. If it waited for large ones, it would never be first.
+  await expect.poll(isFirst).toBe(true);
 });
 
 test("two orgs that do not fit into memory together are both served, and one of them is kept", async () => {

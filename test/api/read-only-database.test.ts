@@ -33,7 +33,7 @@ test.each(["REST", "Connect", "gRPC"] as const)(
   async (protocol) => {
     const api = createApi(protocol, server.url, server.operatorKey);
     const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
-    expect(await readiness()).toBe(200);
+    await expect.poll(readiness).toBe(200);
     await setReadOnly("on");
     await expect.poll(readiness).toBe(503);
     expect(

@@ -231,7 +231,7 @@ test("after SIGTERM the server is not ready immediately, serves for a while, and
   const { url } = await serve(folder, env);
   const api = operatorApi(folder, url);
   const readiness = async () => (await fetch(`${url}/readyz`)).status;
-  expect(await readiness()).toBe(200);
+  await expect.poll(readiness).toBe(200);
   const stopped = running?.signal("SIGTERM");
   await expect.poll(readiness).toBe(503);
   expect(await api.orgs.createOrg({ org: { name: "late" } })).toMatchObject({ name: "late" });

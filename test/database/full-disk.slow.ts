@@ -79,7 +79,7 @@ describe.skipIf(probe === undefined)("a full disk", () => {
       const question = { subjectPath, permission: "iam.members.get", resourcePath: path };
       const check = () => createClient(AccessService, api.transport).checkAccess(question);
       expect((await check()).allowed).toBe(true);
-      expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+      await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200);
 
       disk.makeRoom();
       const later = uniqueName("later");
@@ -133,7 +133,7 @@ describe.skipIf(probe === undefined)("a full disk", () => {
         .toBe("written");
       const names = await listNames(api, path);
       expect(names).toEqual(expect.arrayContaining([...before, ...made, later]));
-      expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+      await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200);
       await expectNoDrift(postgres.url());
     },
   );

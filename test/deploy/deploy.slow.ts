@@ -136,7 +136,7 @@ describe.each(proxies)("$program", (proxy) => {
       await first.close();
     };
     await createApi("REST", first.url, first.operatorKey).orgs.createOrg({ org: { name: "acme" } });
-    await vi.waitFor(async () => expect(await statusOf(url, "/readyz")).toBe(200), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await statusOf(url, "/readyz")).toBe(200), { timeout: 300_000 });
   });
   afterAll(() => stop());
 
@@ -200,7 +200,7 @@ describe.each(proxies)("$program", (proxy) => {
       await startBreaking(),
     ]);
     onTestFinished(stopBreaking);
-    await vi.waitFor(async () => expect(await statusOf(breaking, "/readyz")).toBe(200), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await statusOf(breaking, "/readyz")).toBe(200), { timeout: 300_000 });
     const writes = ["DELETE", "PUT", "POST", "PATCH"];
     for (const method of writes) {
       // HAProxy refuses the stream of HTTP/2 instead, and leaves it to the client to try again.

@@ -48,8 +48,8 @@ describe.skipIf(proxies.length === 0)("behind the proxies of deploy/", () => {
       TENANTRY_SECRET_KEYS_FILE: secretKeys,
       TENANTRY_ISSUER: "https://iam.example.com",
       TENANTRY_TRUSTED_PROXIES: "127.0.0.1/32",
-      // Longer than HAProxy takes to see it.
-      TENANTRY_SHUTDOWN_DELAY_MS: "4000",
+      // Longer than HAProxy takes to see it, also on a busy machine.
+      TENANTRY_SHUTDOWN_DELAY_MS: "10000",
     };
     startServer = (index) =>
       serveTenantry({
@@ -70,7 +70,7 @@ describe.skipIf(proxies.length === 0)("behind the proxies of deploy/", () => {
       const made = await projects.batchCreateProjects({ parentPath, requests });
       const place = { ...started, program: proxy.program, clients, projects: made.projects.map(({ path }) => path) };
       places.push(place);
-      await vi.waitFor(() => clients[0]?.read(place.projects[0] ?? ""), { timeout: 60_000 });
+      await vi.waitFor(() => clients[0]?.read(place.projects[0] ?? ""), { timeout: 300_000 });
     }
   });
   afterAll(async () => {

@@ -7,7 +7,7 @@ import { createListener } from "../../src/http/listener/listener.ts";
 import { callHttp2, frame, openHttp2, preface } from "./http2-client.ts";
 import { openRaw } from "./raw-client.ts";
 
-const waitMs = 5_000;
+const waitMs = 60_000;
 
 /** Starts a server that announces 256 streams at most, whose requests for `/known` have a known caller, and keep others open. */
 async function start(anonymousPerSecond: number, trustedProxies: string[] = []) {

@@ -89,7 +89,7 @@ test("a server waits for a database that refuses connections and then starts up,
   onTestFinished(() => proxy.close());
   const running = await server;
   expect(running.url).toBe(url);
-  expect(await statusOf(`${url}/readyz`)).toBe(200);
+  await expect.poll(() => statusOf(`${url}/readyz`)).toBe(200);
   expect(await statusOf(`${url}/iam/v1alpha/orgs`)).toBe(401);
   expect(lines.filter((line) => line.includes("waiting for the database"))).toHaveLength(1);
   // While the database still answers.

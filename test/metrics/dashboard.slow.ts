@@ -118,8 +118,8 @@ test.skipIf(!hasPrometheus)(
     await api.webhooks.createWebhook({ parentPath: "orgs/acme", webhook: { name: "audit", url: receiver } });
 
     await api.groups.createGroup({ parentPath: "orgs/acme", group: { name: "first" } });
-    let isBusy = true;
-    const load = keepBusy(server, api, () => isBusy);
+    const state = { isBusy: true, wasReady: true };
+    const load = keepBusy(server, api, state);
     const panels = dashboard.panels.flatMap(({ title, targets = [] }) =>
       targets.map(({ expr }) => [title, expr] as const),
     );
@@ -149,12 +149,14 @@ test.skipIf(!hasPrometheus)(
     await expect
       .poll(firing)
       .toEqual(expect.arrayContaining(["TenantryCallsRefused", "TenantryWebhooksFail", "TenantryDown"]));
-    expect(await firing()).not.toContain("TenantryNotReady");
+    const found = await firing();
+    // On a busy machine, the database may answer the check of a server too late.
+    if (state.wasReady) expect(found).not.toContain("TenantryNotReady");
     proxy.close();
     await expect
       .poll(firing)
       .toEqual(expect.arrayContaining(["TenantryNotReady", "TenantryCallsFail", "TenantryJobFails"]));
-    isBusy = false;
+    state.isBusy = false;
     await load;
     const words = (await ask('ALERTS{alertstate="firing",alertname="TenantryJobFails"}')).map(
       ([labels]) => labels["job_name"],
@@ -163,17 +165,21 @@ test.skipIf(!hasPrometheus)(
   },
 );
 
-/** Calls the service a few times a second, over each protocol, and fails in some of them. */
-async function keepBusy({ url, operatorKey }: TestServer, api: Api, isBusy: () => boolean): Promise<void> {
+/** Calls the service a few times a second, over each protocol, and fails in some of them. Notes whether it was always ready. */
+async function keepBusy(
+  { url, operatorKey }: TestServer,
+  api: Api,
+  state: { readonly isBusy: boolean; wasReady: boolean },
+): Promise<void> {
   const grpc = createApi("gRPC", url, operatorKey);
-  for (let count = 0; isBusy(); count++) {
+  for (let count = 0; state.isBusy; count++) {
     await Promise.allSettled([
       grpc.orgs.getOrg({ path: "orgs/acme" }),
       api.orgs.getOrg({ path: "orgs/acme" }),
       api.groups.createGroup({ parentPath: "orgs/acme", group: { name: `group-${count}` } }),
       api.groups.updateGroup({ path: "orgs/acme/groups/first", group: { description: `${count}` } }),
       api.groups.listGroups({ parentPath: "orgs/acme" }),
-      fetch(`${url}/readyz`),
+      fetch(`${url}/readyz`).then(({ status }) => (state.wasReady &&= status === 200)),
     ]);
     await sleep(100);
   }

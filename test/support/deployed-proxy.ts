@@ -77,6 +77,8 @@ export async function startProxy(
     readFileSync(join(deploy, file), "utf8")
       .replaceAll("/etc/tenantry/", `${directory}/`)
       .replace(listen, listen.replace(":443", `127.0.0.1:${port}`).replace(" 443", ` 127.0.0.1:${port}`))
+      // A server that is busy is not one that is down.
+      .replace("timeout check 1s", "timeout check 60s")
       .replaceAll("127.0.0.1:8081", first)
       .replaceAll("127.0.0.1:8082", second),
   );

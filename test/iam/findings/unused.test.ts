@@ -102,7 +102,8 @@ async function age(orgId: string): Promise<void> {
   );
 }
 
-test("of a random history on two servers, all is found that no call has needed for some days, and nothing else", async () => {
+/** Compares what is found of a random history. Returns its kinds, and how much calls have used. */
+async function compareRandomHistory(): Promise<{ readonly kinds: readonly string[]; readonly used: number }> {
   const parentPath = await makeRandomOrg(api, sql);
   const { id } = await api.orgs.getOrg({ path: parentPath });
   await age(id);
@@ -133,16 +134,28 @@ test("of a random history on two servers, all is found that no call has needed f
   }
   const [recording] = await sql.query("select since_time from use_recording");
   const since = (required(recording)["since_time"] as Date).getTime();
-  const kinds = new Set<string>();
+  const kinds: string[] = [];
   let used = 0;
   for (const unusedDays of [15, 40, 80]) {
     const naive = naiveUnused(state, permitted, unusedDays, since);
     for (const pageSize of [7, 1_000]) expect(await listUnused(parentPath, unusedDays, pageSize)).toEqual(naive);
-    for (const [kind] of naive) kinds.add(kind);
+    kinds.push(...naive.map(([kind]) => kind));
     used += naiveUnused(state, [], unusedDays, since).length - naive.length;
   }
+  return { kinds, used };
+}
+
+test("of a random history on two servers, all is found that no call has needed for some days, and nothing else", async () => {
+  const seen = new Set<string>();
+  let used = 0;
+  // Two kinds at most would make a weak test, and one history in a hundred has no more.
+  for (let histories = 0; histories < 10 && (used === 0 || seen.size < 3); histories++) {
+    const found = await compareRandomHistory();
+    for (const kind of found.kinds) seen.add(kind);
+    used += found.used;
+  }
   expect(used).toBeGreaterThan(0);
-  expect(kinds.size).toBeGreaterThan(2);
+  expect(seen.size).toBeGreaterThan(2);
 });
 
 test("an org that has lost uses sees none of these until that day is long enough ago, and others do", async () => {

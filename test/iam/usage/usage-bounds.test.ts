@@ -1,7 +1,7 @@
 // Tests who may ask for usage and what of, what is refused, and what is shown of what is gone.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Client, createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { QueryUsageRequest_Dimension as Dimension, UsageService } from "../../../gen/iam/v1alpha/usage_pb.ts";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
 import { required } from "../../../src/errors/required.ts";
@@ -103,12 +103,9 @@ describe("a caller", () => {
     await sql.query("lock table usage_sums, resources in access exclusive mode");
     const failure = failureOf(leaver.queryUsage({ parentPath: org }));
     try {
-      await vi.waitFor(async () => {
-        const waiting = await sql.query(
-          "select from pg_locks where not granted and relation in ('resources'::regclass, 'usage_sums'::regclass)",
-        );
-        expect(waiting).not.toEqual([]);
-      });
+      const waiting =
+        "select from pg_locks where not granted and relation in ('resources'::regclass, 'usage_sums'::regclass)";
+      await expect.poll(() => sql.query(waiting)).not.toEqual([]);
       await api.roleBindings.deleteRoleBinding({ path });
     } finally {
       await sql.query("rollback");
