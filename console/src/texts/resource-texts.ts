@@ -23,8 +23,6 @@ export const resourceTexts = {
   labels: "Labels",
   id: "ID",
   reason: "Because",
-  deleted: "Deleted",
-  purged: "Gone for ever after",
   underWay: "Under way",
   mayNotSee: "You may not see this.",
   deletionBegun: "Begun to delete",

@@ -150,7 +150,8 @@ export const texts = {
     current: "Organisation:",
     openPlatform: "The whole platform",
     search: "Search organisations",
-    noneFound: "No organisation has these words.",
+    anyState: "Any state",
+    noneFound: "No organisation is like that.",
     create: "New organisation",
     first: "Begin with an organisation",
     firstHint:
@@ -271,6 +272,7 @@ export const texts = {
   projects: {
     title: "Projects",
     search: "Search projects",
+    anyState: "Any state",
     none: "There are no projects yet.",
     noneHint: "A project holds resources, and is where roles are granted.",
     noneFound: "No project is like that.",

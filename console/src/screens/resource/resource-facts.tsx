@@ -5,6 +5,7 @@ import { parentOf } from "../../calls/paths.ts";
 import { useResourceName } from "../../calls/use-resource-name.ts";
 import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
+import { DeletionFacts } from "../../ui/deletion-facts.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { PathFacts } from "../../ui/path-facts.tsx";
 import { PathLink, PathLinks } from "../../ui/path-link.tsx";
@@ -59,7 +60,10 @@ export function ResourceFacts({ resource, type, mayReadUsed }: ResourceFactsProp
       <JsonFact title={resourceTexts.parameters} value={resource.parameters} />
       <JsonFact title={resourceTexts.outputs} value={resource.outputs} />
       <PathFacts of={resource} />
-      <Times resource={resource} />
+      <Fact title={texts.columns.created}>
+        <Time at={resource.createTime} />
+      </Fact>
+      <DeletionFacts of={resource} />
     </Facts>
   );
 }
@@ -70,26 +74,6 @@ function UsedResource({ path, mayRead }: { readonly path: string; readonly mayRe
 }
 
 const isEmpty = (map: object): boolean => Object.keys(map).length === 0;
-
-function Times({ resource: { createTime, deleteTime, purgeTime } }: Pick<ResourceFactsProps, "resource">) {
-  return (
-    <>
-      <Fact title={texts.columns.created}>
-        <Time at={createTime} />
-      </Fact>
-      {deleteTime === undefined ? null : (
-        <>
-          <Fact title={resourceTexts.deleted}>
-            <Time at={deleteTime} />
-          </Fact>
-          <Fact title={resourceTexts.purged}>
-            <Time at={purgeTime} />
-          </Fact>
-        </>
-      )}
-    </>
-  );
-}
 
 /** What a type defines by itself, as it is in the API. */
 function JsonFact({ title, value }: { readonly title: string; readonly value: JsonObject | undefined }) {

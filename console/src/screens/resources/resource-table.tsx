@@ -1,4 +1,5 @@
 import { type Resource, Resource_StateSchema } from "../../../../gen/resources/v1alpha/resource_pb.ts";
+import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { parentOf } from "../../calls/paths.ts";
 import { useTypeNames } from "../../calls/use-catalog.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
@@ -10,15 +11,18 @@ import { copiedOf } from "../../ui/row-menu.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { hasOf, Quantities } from "./amounts.tsx";
+import { useResourceActions } from "./use-resource-actions.tsx";
 
 interface ResourceTableProps {
   readonly rows: readonly Resource[];
   /** Whether they are of several projects. */
   readonly ofAllProjects: boolean;
+  readonly types: readonly ResourceType[];
 }
 
-export function ResourceTable({ rows, ofAllProjects }: ResourceTableProps) {
+export function ResourceTable({ rows, ofAllProjects, types }: ResourceTableProps) {
   const typeNameOf = useTypeNames();
+  const actions = useResourceActions(types);
   const projects = [...new Set(rows.map(({ path }) => parentOf(path)))];
   const projectNameOf = useDisplayNames(ofAllProjects ? projects : []);
   const project: Column<Resource> = {
@@ -42,6 +46,16 @@ export function ResourceTable({ rows, ofAllProjects }: ResourceTableProps) {
     { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
   ];
   return (
-    <DataTable label={resourceTexts.title} columns={columns} rows={rows} keyOf={({ id }) => id} copiedOf={copiedOf} />
+    <>
+      <DataTable
+        label={resourceTexts.title}
+        columns={columns}
+        rows={rows}
+        keyOf={({ id }) => id}
+        copiedOf={copiedOf}
+        actionsOf={actions.of}
+      />
+      {actions.dialogs}
+    </>
   );
 }

@@ -82,7 +82,7 @@ function Resources({ types }: { readonly types: readonly ResourceType[] }) {
       narrowed={search.state !== undefined || search.type !== undefined}
       of={resources}
       rowsOf={(found) => found.resources}
-      table={(rows) => <ResourceTable rows={rows} ofAllProjects={ofAllProjects} />}
+      table={(rows) => <ResourceTable rows={rows} ofAllProjects={ofAllProjects} types={types} />}
     >
       <CreateResourceDialog
         project={parentPath}
