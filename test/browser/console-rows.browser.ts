@@ -5,6 +5,7 @@ import { findingsOf } from "./axe-findings.ts";
 import { type CloudOfAcme, openCloudOfAcme, web } from "./cloud-of-acme.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { focusOn } from "./focus-on.ts";
+import { pick } from "./pick.ts";
 
 const acme = "/orgs/acme";
 const wile = `${acme}/members/wile`;
@@ -170,5 +171,67 @@ test("the menu of a row says why something in it would be refused, and who can h
     await reason.getByText(permission).waitFor();
     await reason.getByRole("link", { name: "wile" }).waitFor();
   }
+  expect(problems).toEqual([]);
+});
+
+test("what a role contains is said before it is granted, in a sentence and permission by permission", async () => {
+  const { page, open, problems } = window;
+  await open(`${acme}/roleBindings?create=true`);
+  const dialog = page.getByRole("dialog", { name: "Grant a role" });
+  await pick(page, "Role", "viewer");
+  const contents = dialog.getByRole("status", { name: "What is in this role" });
+  await contents.getByText(/^\d+ permissions for \d+ kinds of things\. It only reads\./).waitFor();
+  await contents.getByText("Show all permissions").click();
+  await contents.getByText("iam.groupMembers", { exact: true }).waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await pick(page, "Role", "owner");
+  await contents.getByText("Every permission there is").waitFor();
+  expect(problems).toEqual([]);
+});
+
+test("somebody who has lost a role is told what they need, on what, and who can give it, and what the service said", async () => {
+  const { roleBindings } = place.api;
+  const admin = { name: "bob-owns", rolePath: "/roles/owner", subjectPath: `${acme}/members/bob` };
+  await roleBindings.createRoleBinding({ parentPath: acme, roleBinding: admin });
+  const viewer = { name: "bob-views", rolePath: "/roles/viewer", subjectPath: `${acme}/members/bob` };
+  await roleBindings.createRoleBinding({ parentPath: acme, roleBinding: viewer });
+  const { page, open, problems } = await place.signIn(`${acme}/members/bob`);
+  await open(web);
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByRole("textbox", { name: "Description" }).fill("Sells anvils.");
+  await roleBindings.deleteRoleBinding({ path: `${acme}/roleBindings/bob-owns` });
+  await page.getByRole("button", { name: "Save" }).click();
+  const alert = page.getByRole("alert");
+  await alert.getByText("You need iam.projects.update on Web shop.").waitFor();
+  await alert.getByRole("link", { name: "wile" }).waitFor();
+  await alert.getByText("What the service said").click();
+  await alert.getByText(/the caller lacks the permission iam\.projects\.update/).waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+test("a member has its history, which leads to all of it; who may not read the log is told why", async () => {
+  const { page, open, problems } = window;
+  const path = `${acme}/members/zoe`;
+  const member = { displayName: "Zoe Washburne" };
+  await place.api.members.updateMember({ path, member, updateMask: { paths: ["display_name"] } });
+  await place.api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "laptop" } });
+  await open(path);
+  await page.getByRole("tab", { name: "History" }).click();
+  const table = page.getByRole("table", { name: "Changes" });
+  await table.getByRole("row", { name: /Created api key laptop/ }).waitFor();
+  await table.getByRole("row", { name: /Changed member zoe/ }).waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await page.getByRole("link", { name: "All changes of this member" }).click();
+  await page.getByRole("heading", { level: 1, name: "Changes" }).waitFor();
+  await table.getByRole("row", { name: /Created member zoe/ }).waitFor();
+  const role = { name: "sees-members", permissions: ["iam.members.get"] };
+  const { path: rolePath } = await place.api.roles.createRole({ parentPath: acme, role });
+  const roleBinding = { name: "carol-sees", rolePath, subjectPath: `${acme}/members/carol` };
+  await place.api.roleBindings.createRoleBinding({ parentPath: acme, roleBinding });
+  const carol = await place.signIn(`${acme}/members/carol`);
+  await carol.open(`${path}?tab=history`);
+  await carol.page.getByRole("button", { name: "Show the history" }).press("Enter");
+  await carol.page.getByRole("dialog", { name: "You may not do this" }).getByText("iam.changes.list").waitFor();
   expect(problems).toEqual([]);
 });

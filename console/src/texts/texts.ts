@@ -236,7 +236,14 @@ export const texts = {
   },
   member: {
     why: "What may this member do?",
-    tabs: { groups: "Groups", roles: "Roles", sessions: "Sessions", keys: "API keys", identities: "Sign-ins" },
+    tabs: {
+      groups: "Groups",
+      roles: "Roles",
+      sessions: "Sessions",
+      keys: "API keys",
+      identities: "Sign-ins",
+      history: "History",
+    },
     noGroups: "In no group.",
     direct: "directly",
     through: "through",

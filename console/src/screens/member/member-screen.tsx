@@ -20,6 +20,7 @@ import { SendInvitationButton } from "../members/send-invitation-button.tsx";
 import { memberPermissions, SuspendButton } from "../members/suspend-button.tsx";
 import { permissionsOfActions, useActionsOfMembers } from "../members/use-actions-of-members.ts";
 import { MemberGroups } from "./member-groups.tsx";
+import { historyPermission, MemberHistory } from "./member-history.tsx";
 import { MemberIdentities } from "./member-identities.tsx";
 import { MemberKeys } from "./member-keys.tsx";
 import { MemberRoles } from "./member-roles.tsx";
@@ -35,6 +36,7 @@ const permissionsOfScreen = [
   "iam.sessions.delete",
   "iam.identities.create",
   "iam.identities.delete",
+  historyPermission,
 ];
 
 /** One member: what it belongs to, what it may do and where from, and what can act as it. */
@@ -104,11 +106,12 @@ const tabs = {
   sessions: MemberSessions,
   keys: MemberKeys,
   identities: MemberIdentities,
+  history: MemberHistory,
 };
 
 type TabName = keyof typeof tabs;
 
-const tabNames: readonly TabName[] = ["groups", "roles", "sessions", "keys", "identities"];
+const tabNames: readonly TabName[] = ["groups", "roles", "sessions", "keys", "identities", "history"];
 
 function MemberTabs(props: { readonly path: string; readonly permissions: ReturnType<typeof usePermissions> }) {
   const { tab } = useSearch({ from: "/orgs/$org/members/$member" });
