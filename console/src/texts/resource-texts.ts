@@ -15,6 +15,7 @@ export const resourceTexts = {
   project: "Project",
   quantities: "Quantities",
   qualities: "Qualities",
+  inUnits: (kind: string, unit: string) => `${kind} (${unit})`,
   askedFor: (amount: string) => `asked for ${amount}`,
   grade: (grade: number) => `grade ${grade}`,
   parameters: "Parameters",

@@ -54,8 +54,9 @@ export function DataTable<T>({ label, columns, rows, keyOf, choosing, copiedOf, 
         <thead>
           <tr aria-rowindex={1}>
             {choosing === undefined ? null : <ChooseAll rows={rows} {...choosing} />}
-            {columns.map((column) => (
-              <HeadCell key={column.title} column={column} />
+            {columns.map((column, index) => (
+              // Those of amounts have names that others give them.
+              <HeadCell key={`${index} ${column.title}`} column={column} />
             ))}
             {copiedOf === undefined ? null : (
               <th scope="col" className="more">
@@ -99,8 +100,8 @@ function Cells<T>({ row, columns, choosing, copiedOf, actionsOf }: CellsProps<T>
   return (
     <>
       {choosing === undefined ? null : <ChooseRow row={row} {...choosing} />}
-      {columns.map((column) => (
-        <td key={column.title} className={classOf(column)}>
+      {columns.map((column, index) => (
+        <td key={`${index} ${column.title}`} className={classOf(column)}>
           {column.cell(row)}
         </td>
       ))}

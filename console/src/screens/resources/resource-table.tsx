@@ -2,6 +2,7 @@ import { type Resource, Resource_StateSchema } from "../../../../gen/resources/v
 import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { parentOf } from "../../calls/paths.ts";
 import { useTypeNames } from "../../calls/use-catalog.ts";
+import { useQuantityKinds } from "../../calls/use-kinds.ts";
 import { useDisplayNames } from "../../calls/use-display-names.ts";
 import { resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
@@ -10,7 +11,7 @@ import { PathLink } from "../../ui/path-link.tsx";
 import { copiedOf } from "../../ui/row-menu.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { hasOf, Quantities } from "./amounts.tsx";
+import { amountColumns } from "./amount-columns.tsx";
 import { useResourceActions } from "./use-resource-actions.tsx";
 
 interface ResourceTableProps {
@@ -18,9 +19,11 @@ interface ResourceTableProps {
   /** Whether they are of several projects. */
   readonly ofAllProjects: boolean;
   readonly types: readonly ResourceType[];
+  /** The only type that is listed, if it is one. */
+  readonly only: ResourceType | undefined;
 }
 
-export function ResourceTable({ rows, ofAllProjects, types }: ResourceTableProps) {
+export function ResourceTable({ rows, ofAllProjects, types, only }: ResourceTableProps) {
   const typeNameOf = useTypeNames();
   const actions = useResourceActions(types);
   const projects = [...new Set(rows.map(({ path }) => parentOf(path)))];
@@ -38,11 +41,7 @@ export function ResourceTable({ rows, ofAllProjects, types }: ResourceTableProps
     },
     ...(ofAllProjects ? [project] : []),
     { title: texts.columns.state, cell: (row) => <StateBadge of={Resource_StateSchema} value={row.state} /> },
-    {
-      title: resourceTexts.quantities,
-      wide: true,
-      cell: ({ quantities, givenQuantities }) => <Quantities inLine of={hasOf(givenQuantities, quantities)} />,
-    },
+    ...amountColumns(rows, only, useQuantityKinds()),
     { title: texts.columns.created, wide: true, cell: (row) => <Time at={row.createTime} /> },
   ];
   return (
