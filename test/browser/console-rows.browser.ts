@@ -144,6 +144,8 @@ test("with the keyboard alone, the menu of a row opens it, changes it and delete
   const question = page.getByRole("dialog", { name: "Delete All anvils?" });
   await question.getByRole("button", { name: "Delete" }).press("Enter");
   await page.getByRole("link", { name: "All anvils" }).waitFor({ state: "detached" });
+  // Until it is gone, Tab stays in it.
+  await question.waitFor({ state: "detached" });
   await focusOn(page, "More of Web shop");
   await page.keyboard.press("Enter");
   await expect.poll(focused).toBe("Open");
