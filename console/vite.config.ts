@@ -1,25 +1,22 @@
 // Builds the console into dist/console, which the service serves at /console/. What is built has no inline script or style.
 import { join } from "node:path";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { type Message, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import react from "@vitejs/plugin-react";
 import { type Plugin, defineConfig } from "vite";
+import { http } from "../gen/google/api/annotations_pb.ts";
 
-/** The files that only say how requests are validated. */
-const validationRules = [
-  { module: "/buf/validate/validate_pb.js", file: "buf/validate/validate.proto" },
-  { module: "/constraints_pb.ts", file: "iam/v1alpha/constraints.proto" },
-].map(({ module, file }) => ({
-  module,
-  file,
-  id: `\0${file}`,
-  name: `file_${file.replace(/\.proto$/, "").replaceAll("/", "_")}`,
-}));
+/** What options are kept: the console writes the REST call of a method for a shell. */
+const keptOptions: ReadonlySet<number> = new Set([http.number]);
+
+/** The files that define no message of the API, only options that are not kept. */
+const leftOut =
+  /\bfile_(?:buf_validate_validate|google_api_(?:field_behavior|resource)|iam_v1alpha_(?:authorization|constraints))\b,? ?/g;
 
 export default defineConfig({
   root: import.meta.dirname,
   base: "/console/",
-  plugins: [withoutValidationRules(), react()],
+  plugins: [withoutUnreadOptions(), react()],
   build: {
     outDir: join(import.meta.dirname, "../dist/console"),
     emptyOutDir: true,
@@ -30,21 +27,30 @@ export default defineConfig({
 });
 
 /**
- * Leaves out the descriptors of rules of validation, which are as large as a screen: the service validates, and the console shows its
- * sentences. The files that import them get empty ones of the same names, and keep their rules as fields that they do not know.
+ * Leaves out of the descriptors of the API the options that only the service reads, such as rules of validation and permissions. They are nearly a
+ * quarter of the descriptors, and hardly compress.
  */
-function withoutValidationRules(): Plugin {
+function withoutUnreadOptions(): Plugin {
   return {
-    name: "without-validation-rules",
+    name: "without-unread-options",
     enforce: "pre",
-    resolveId: (source) => validationRules.find(({ module }) => source.endsWith(module))?.id,
-    load(source) {
-      const left = validationRules.find(({ id }) => id === source);
-      if (left === undefined) return undefined;
-      const proto = create(FileDescriptorProtoSchema, { name: left.file, syntax: "proto3" });
-      const base64 = Buffer.from(toBinary(FileDescriptorProtoSchema, proto)).toString("base64");
-      return `import { fileDesc } from "@bufbuild/protobuf/codegenv2";
-        export const ${left.name} = /*@__PURE__*/ fileDesc("${base64}");`;
+    transform(code, id) {
+      if (!/\/gen\/.*_pb\.ts$/.test(id)) return undefined;
+      return code.replace(/fileDesc\("([^"]+)"(?:, \[([^\]]*)\])?\)/, (_, base64: string, imports = "") => {
+        const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, "base64"));
+        dropOptions(file);
+        const kept = Buffer.from(toBinary(FileDescriptorProtoSchema, file)).toString("base64");
+        return `fileDesc("${kept}", [${String(imports).replaceAll(leftOut, "")}])`;
+      });
     },
   };
+}
+
+/** Extensions of options are fields that a descriptor does not know. */
+function dropOptions(value: unknown): void {
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return;
+  const { $typeName = "", $unknown = [] } = value as Partial<Message>;
+  if ($typeName.endsWith("Options"))
+    Object.assign(value, { $unknown: $unknown.filter(({ no }) => keptOptions.has(no)) });
+  else Object.values(value).forEach(dropOptions);
 }

@@ -26,7 +26,7 @@ const parametersSchema = {
   $defs: { boot: { type: "object", title: "Boot", properties: { delay: { type: "integer", default: 5 } } } },
 };
 
-interface CloudOfAcme extends ResourcesApi {
+export interface CloudOfAcme extends ResourcesApi {
   /** Starts to create an instance in the web shop. */
   readonly create: (name: string, fields?: MessageInitShape<typeof ResourceSchema>) => Promise<Operation>;
   /** Claims the operation that has waited longest. */

@@ -162,7 +162,7 @@ test("a customer and the platform show what changes meanwhile", async () => {
   await looker.open(customer);
   await looker.page.getByRole("link", { name: "Bolts & Nuts" }).waitFor();
   await operator.open("/platform?tab=customers&q=newcomer");
-  await operator.page.getByText("No customer has these words.").waitFor();
+  await operator.page.getByText("No customer is like that.").waitFor();
   await place.api.orgs.createOrg({ org: { name: "rivets", displayName: "Rivets", customerPath: customer } });
   await place.api.orgs.createOrg({ org: { name: "newcomer" } });
   await looker.page.getByRole("link", { name: "Rivets" }).waitFor();

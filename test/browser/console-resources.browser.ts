@@ -26,7 +26,11 @@ afterAll(() => place.close());
 
 describe("resources", () => {
   test("of all projects are found by words, type and state, which the URL holds", async () => {
-    await cloud.create("front", { displayName: "<b>Front</b>", quantities: { cpu_cores: 1.5, ram: 2 ** 31 } });
+    await cloud.create("front", {
+      displayName: "<b>Front</b>",
+      quantities: { cpu_cores: 1.5, ram: 2 ** 31 },
+      parameters: { image: "debian-12", protected: true, disks: [{ size: 4 }] },
+    });
     await cloud.complete({ cpu_cores: 2 });
     await cloud.create("archive", { typePath: volumes, quantities: {}, parameters: {} });
     const { page, open, problems } = window;
@@ -34,9 +38,15 @@ describe("resources", () => {
     await page.getByRole("link", { name: "Resources", exact: true }).click();
     await page.waitForURL(`${place.url}/console${everywhere}/resources`);
     await page.getByRole("row", { name: /archive Volumes Web shop Being created/ }).waitFor();
-    await page
-      .getByRole("row", { name: /<b>Front<\/b> Instances Web shop Active CPU cores: 2 Memory: 2 GiB/ })
-      .waitFor();
+    await page.getByRole("row", { name: /<b>Front<\/b> Instances Web shop Active 2 2 GiB/ }).waitFor();
+    const heads = (): Promise<string[]> => page.getByRole("columnheader").allTextContents();
+    const [before, after] = [
+      ["Name", "Type", "Project", "State"],
+      ["Created", "More"],
+    ];
+    await expect.poll(heads).toEqual([...before, "CPU cores (core)", "Memory", ...after]);
+    await page.getByRole("combobox", { name: "Type" }).selectOption("Volumes");
+    await expect.poll(heads).toEqual([...before, ...after]);
     await page.getByRole("combobox", { name: "Type" }).selectOption("Instances");
     await expect.poll(() => page.getByRole("row").count()).toBe(2);
     expect(new URL(page.url()).searchParams.get("type")).toBe(instances);
@@ -47,7 +57,10 @@ describe("resources", () => {
     await page.getByRole("link", { name: "<b>Front</b>" }).click();
     await page.waitForURL(`${place.url}/console${web}/resources/front`);
     await page.getByText("CPU cores: 2 (asked for 1.5)").waitFor();
-    await page.getByText('"image": "debian-12"').waitFor();
+    await page.getByRole("definition").filter({ hasText: "debian-12" }).first().waitFor();
+    await page.getByRole("term").filter({ hasText: "Image" }).waitFor();
+    await page.getByRole("definition").filter({ hasText: /^Yes$/ }).waitFor();
+    await page.getByText('"size": 4').waitFor();
     await page
       .getByRole("table", { name: "Operations" })
       .getByRole("row", { name: /create Done/ })

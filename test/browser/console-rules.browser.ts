@@ -138,6 +138,8 @@ beforeAll(async () => {
   const asker = createClient(AccessRequestsService, createApi("gRPC", place.url, secret).transport);
   const request = await asker.createAccessRequest({ parentPath: acme, accessRequest });
   screens.push([`${acme}/accessRequests`, "Ticket 4711"], [request.path, "What has happened"]);
+  screens.push([`${acme}/members/dave?tab=history`, "All changes of this member"]);
+  screens.push([`${acme}/projects?state=DELETED`, "No project is like that."]);
   await place.api.members.updateMember({ path: `${acme}/members/erin`, member: { description: "Counts" } });
 });
 afterAll(() => place.close());

@@ -2,6 +2,7 @@ import { Code, ConnectError, type Interceptor, type Transport } from "@connectrp
 import { createConnectTransport } from "@connectrpc/connect-web";
 import type { Session } from "../session/session.ts";
 import type { CallLog } from "./call-log.ts";
+import { noteTarget } from "./lack.ts";
 
 /** Returns a transport to the service that the console came from, as whom the session acts. */
 export function createTransport(session: Session, calls: CallLog): Transport {
@@ -12,8 +13,10 @@ export function createTransport(session: Session, calls: CallLog): Transport {
       try {
         return await next(request);
       } catch (error) {
-        if (ConnectError.from(error).code === Code.Unauthenticated) session.refused(token);
-        throw error;
+        const failure = ConnectError.from(error);
+        if (failure.code === Code.Unauthenticated) session.refused(token);
+        if (failure.code === Code.PermissionDenied && !request.stream) noteTarget(failure, request.message);
+        throw failure;
       }
     };
     if (!request.stream) calls.add({ method: request.method, request: request.message });

@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { problemTexts } from "../texts/problem-texts.ts";
 import { texts } from "../texts/texts.ts";
+import { type Lack, lackIn } from "./lack.ts";
 import { orgOf } from "./paths.ts";
 
 /** What went wrong, in the service's own sentences, except where these speak of what only programs see. */
@@ -11,6 +12,8 @@ export interface Problem {
   readonly fields: Readonly<Record<string, string>>;
   /** The org in which somebody of the platform has to ask for access; undefined for other problems. */
   readonly askIn?: string | undefined;
+  /** What the person lacks, if that is why; `message` then says it in the words of a program. */
+  readonly lack?: Lack | undefined;
   /** Whether the service would say the same again: what is asked for is not there, or not for this person. */
   readonly isSettled: boolean;
 }
@@ -38,7 +41,7 @@ export function readProblem(error: unknown): Problem {
   const changed = batchItem === undefined ? problemTexts.changed : problemTexts.changedOne(resource);
   const message = isStale(error) ? changed : failure.rawMessage;
   const isSettled = [Code.NotFound, Code.PermissionDenied].includes(failure.code);
-  return { message, fields, isSettled, ...(askIn !== undefined && { askIn: orgOf(askIn) }) };
+  return { message, fields, isSettled, lack: lackIn(failure), ...(askIn !== undefined && { askIn: orgOf(askIn) }) };
 }
 
 /** Whether something has changed since the screen has read it: the screen has to read it again. */
@@ -71,8 +74,8 @@ export function atFields(problem: Problem, shown: readonly string[]): Problem {
   return { ...problem, fields };
 }
 
-/** Returns the sentence that a form has no field for, if there is one. */
-export function restOf(problem: Problem | undefined, shown: readonly string[]): string | undefined {
+/** Returns a problem that a form has no field for, if there is one. */
+export function restOf(problem: Problem | undefined, shown: readonly string[]): Problem | undefined {
   if (problem === undefined) return undefined;
-  return shown.some((name) => name in problem.fields) ? undefined : problem.message;
+  return shown.some((name) => name in problem.fields) ? undefined : problem;
 }

@@ -11,5 +11,5 @@ export const aboveTexts = {
   noChanges: "You may not read the log of changes here.",
   waiting: "Waiting for a decision, in all organisations that you may see",
   searchCustomers: "Search customers",
-  noCustomers: "No customer has these words.",
+  noCustomers: "No customer is like that.",
 };

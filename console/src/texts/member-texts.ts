@@ -1,7 +1,11 @@
-// What the list of members says about several of them.
+// What the list of members says about several of them, and a member about its history.
 import { counted } from "./counted.ts";
 
 export const memberTexts = {
+  showHistory: "Show the history",
+  allChanges: "All changes of this member",
+  changedByIt: "What this member has changed",
+  noHistory: "Nothing of this member has changed yet.",
   addToGroup: "Add to a group",
   add: "Add",
   addManyToGroup: (count: number) => `Add ${counted(count, "member", "members")} to a group?`,

@@ -2,6 +2,7 @@
 export const rowMenuTexts = {
   column: "More",
   more: (name: string) => `More of ${name}`,
+  open: "Open",
   copyPath: "Copy the path",
   copyId: "Copy the id",
   refused: "The browser does not let this page copy",

@@ -150,7 +150,8 @@ export const texts = {
     current: "Organisation:",
     openPlatform: "The whole platform",
     search: "Search organisations",
-    noneFound: "No organisation has these words.",
+    anyState: "Any state",
+    noneFound: "No organisation is like that.",
     create: "New organisation",
     first: "Begin with an organisation",
     firstHint:
@@ -235,7 +236,14 @@ export const texts = {
   },
   member: {
     why: "What may this member do?",
-    tabs: { groups: "Groups", roles: "Roles", sessions: "Sessions", keys: "API keys", identities: "Sign-ins" },
+    tabs: {
+      groups: "Groups",
+      roles: "Roles",
+      sessions: "Sessions",
+      keys: "API keys",
+      identities: "Sign-ins",
+      history: "History",
+    },
     noGroups: "In no group.",
     direct: "directly",
     through: "through",
@@ -271,6 +279,7 @@ export const texts = {
   projects: {
     title: "Projects",
     search: "Search projects",
+    anyState: "Any state",
     none: "There are no projects yet.",
     noneHint: "A project holds resources, and is where roles are granted.",
     noneFound: "No project is like that.",

@@ -2,6 +2,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { rowMenuTexts } from "../texts/row-menu-texts.ts";
+import type { RowAction } from "./actions/row-action.ts";
 import { ChooseAll, ChooseRow, type RowChoice } from "./many/choice-cells.tsx";
 import { type Copied, RowMenu } from "./row-menu.tsx";
 
@@ -25,13 +26,15 @@ export interface DataTableProps<T> {
   readonly choosing?: RowChoice<T>;
   /** What can be copied of a row, if something can. */
   readonly copiedOf?: (row: T) => Copied;
+  /** What can be done with a row, in the menu that also copies. */
+  readonly actionsOf?: (row: T) => readonly RowAction[];
 }
 
 /** In pixels; the rows that are drawn are measured. */
 const usualRowHeight = 45;
 
 /** A table that draws only the rows near what is visible, so that one of a thousand rows scrolls as one of ten does. */
-export function DataTable<T>({ label, columns, rows, keyOf, choosing, copiedOf }: DataTableProps<T>) {
+export function DataTable<T>({ label, columns, rows, keyOf, choosing, copiedOf, actionsOf }: DataTableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => setTop(body.current?.offsetTop ?? 0), []);
@@ -51,8 +54,9 @@ export function DataTable<T>({ label, columns, rows, keyOf, choosing, copiedOf }
         <thead>
           <tr aria-rowindex={1}>
             {choosing === undefined ? null : <ChooseAll rows={rows} {...choosing} />}
-            {columns.map((column) => (
-              <HeadCell key={column.title} column={column} />
+            {columns.map((column, index) => (
+              // Those of amounts have names that others give them.
+              <HeadCell key={`${index} ${column.title}`} column={column} />
             ))}
             {copiedOf === undefined ? null : (
               <th scope="col" className="more">
@@ -74,7 +78,7 @@ export function DataTable<T>({ label, columns, rows, keyOf, choosing, copiedOf }
                 aria-rowindex={index + 2}
                 className={choosing?.choice.has(row) === true ? "chosen" : undefined}
               >
-                <Cells row={row} columns={columns} choosing={choosing} copiedOf={copiedOf} />
+                <Cells row={row} columns={columns} choosing={choosing} copiedOf={copiedOf} actionsOf={actionsOf} />
               </tr>
             );
           })}
@@ -89,20 +93,21 @@ interface CellsProps<T> extends Pick<DataTableProps<T>, "columns"> {
   readonly row: T;
   readonly choosing: RowChoice<T> | undefined;
   readonly copiedOf: ((row: T) => Copied) | undefined;
+  readonly actionsOf: ((row: T) => readonly RowAction[]) | undefined;
 }
 
-function Cells<T>({ row, columns, choosing, copiedOf }: CellsProps<T>) {
+function Cells<T>({ row, columns, choosing, copiedOf, actionsOf }: CellsProps<T>) {
   return (
     <>
       {choosing === undefined ? null : <ChooseRow row={row} {...choosing} />}
-      {columns.map((column) => (
-        <td key={column.title} className={classOf(column)}>
+      {columns.map((column, index) => (
+        <td key={`${index} ${column.title}`} className={classOf(column)}>
           {column.cell(row)}
         </td>
       ))}
       {copiedOf === undefined ? null : (
         <td className="more">
-          <RowMenu of={copiedOf(row)} />
+          <RowMenu of={copiedOf(row)} actions={actionsOf?.(row)} />
         </td>
       )}
     </>

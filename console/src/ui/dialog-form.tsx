@@ -7,6 +7,7 @@ import { type Problem, atFields, isStale, readProblem, restOf, reworded } from "
 import { texts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
 import type { FormDialogProps, Look } from "./form-dialog-props.ts";
+import { ProblemText } from "./problem-text.tsx";
 import { PreviewNote } from "./preview-note.tsx";
 
 /** What was shown of what the form would do, and for which values. */
@@ -82,9 +83,9 @@ export function DialogForm(props: FormDialogProps) {
       {children}
       {shown?.note}
       {rest === undefined ? null : (
-        <p className="note problem" role="alert">
-          {rest}
-        </p>
+        <div className="note problem" role="alert">
+          <ProblemText of={rest} />
+        </div>
       )}
       <div className="form-end">
         <Button onClick={onClose}>{cancel}</Button>

@@ -1,19 +1,17 @@
-import { Dialog } from "@base-ui/react/dialog";
-import { DialogForm } from "./dialog-form.tsx";
+import { lazy, Suspense, useState } from "react";
 import type { FormDialogProps } from "./form-dialog-props.ts";
 
-/** A form in a dialog, which closes when the service has done what it asks for and what screens show has been read again. */
+/** Loaded when a dialog is opened: it would be a tenth of the first page. */
+const ShownFormDialog = lazy(async () => ({ default: (await import("./shown-form-dialog.tsx")).ShownFormDialog }));
+
+/** A dialog with a form. It stays when it is closed, so that what it has shown fades out. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, open, onClose } = props;
+  const [wasOpened, setWasOpened] = useState(props.open);
+  if (props.open && !wasOpened) setWasOpened(true);
+  if (!wasOpened) return null;
   return (
-    <Dialog.Root open={open} onOpenChange={(next) => next || onClose()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog">
-          <Dialog.Title className="dialog-title">{title}</Dialog.Title>
-          <DialogForm {...props} />
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <Suspense>
+      <ShownFormDialog {...props} />
+    </Suspense>
   );
 }

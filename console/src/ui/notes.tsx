@@ -4,6 +4,7 @@ import { nameOf } from "../calls/paths.ts";
 import { readProblem } from "../calls/read-problem.ts";
 import { texts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
+import { ProblemText } from "./problem-text.tsx";
 
 export function Loading() {
   return (
@@ -15,10 +16,11 @@ export function Loading() {
 
 /** Says what the service says about a call that failed. */
 export function ErrorNote({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) {
-  const { message, askIn, isSettled } = readProblem(error);
+  const problem = readProblem(error);
+  const { askIn, isSettled } = problem;
   return (
     <div className={isSettled ? "note" : "note problem"} role="alert">
-      <p>{message}</p>
+      <ProblemText of={problem} />
       {askIn === undefined ? null : (
         <p>
           <Link

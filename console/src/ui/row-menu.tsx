@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState } from "react";
 import { rowMenuTexts } from "../texts/row-menu-texts.ts";
+import type { RowAction } from "./actions/row-action.ts";
 
 /** What can be copied of a row. */
 export interface Copied {
@@ -12,8 +13,13 @@ export interface Copied {
 /** Loaded when somebody opens it. */
 const OpenRowMenu = lazy(async () => ({ default: (await import("./open-row-menu.tsx")).OpenRowMenu }));
 
-/** Copies the path or the id of a row. */
-export function RowMenu({ of }: { readonly of: Copied }) {
+interface RowMenuProps {
+  readonly of: Copied;
+  readonly actions?: readonly RowAction[] | undefined;
+}
+
+/** Opens a row, does what can be done with it, and copies its path or id. */
+export function RowMenu({ of, actions = [] }: RowMenuProps) {
   const [opened, setOpened] = useState(false);
   const label = rowMenuTexts.more(of.name);
   const closed = (
@@ -30,7 +36,7 @@ export function RowMenu({ of }: { readonly of: Copied }) {
   if (!opened) return closed;
   return (
     <Suspense fallback={closed}>
-      <OpenRowMenu of={of} label={label} />
+      <OpenRowMenu of={of} label={label} actions={actions} />
     </Suspense>
   );
 }

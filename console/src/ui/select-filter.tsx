@@ -1,5 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
+import { stateNames } from "../texts/state-names.ts";
 import type { Choice } from "./text-field.tsx";
+
+/** Returns the choices of a state of the API, such as `ACTIVE`, after that for any. */
+export const stateChoicesOf = (any: string, states: readonly string[]): readonly Choice[] => [
+  { value: "", label: any },
+  ...states.map((value) => ({ value, label: stateNames[value] ?? value })),
+];
 
 interface SelectFilterProps {
   readonly label: string;

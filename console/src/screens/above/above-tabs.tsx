@@ -42,12 +42,19 @@ export function AboveTabs({ tabs }: AboveTabsProps) {
   );
 }
 
+interface TabSearchBoxProps {
+  readonly label: string;
+  /** What narrows the list besides words. */
+  readonly children?: ReactNode;
+}
+
 /** The search of a list in a tab. */
-export function TabSearchBox({ label }: { readonly label: string }) {
+export function TabSearchBox({ label, children }: TabSearchBoxProps) {
   const { q } = useSearch({ strict: false });
   return (
     <div className="filters">
       <SearchBox label={label} value={q ?? ""} />
+      {children}
     </div>
   );
 }

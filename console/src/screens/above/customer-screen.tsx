@@ -11,7 +11,7 @@ import { Page, Section } from "../../ui/page.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { CustomerAccount } from "../account/customer-account.tsx";
-import { OrgList, useOrgs } from "../home/org-list.tsx";
+import { OrgList, OrgStateFilter, useOrgs } from "../home/org-list.tsx";
 import { QuotaUse } from "../overview/quota-use.tsx";
 import { UsedLinks } from "../overview/used-links.tsx";
 import { AboveTabs, AccessTab, ChangesTab, TabSearchBox } from "./above-tabs.tsx";
@@ -79,8 +79,10 @@ function OrgsTab({ customer }: { readonly customer: string }) {
   const orgs = useOrgs(customer);
   return (
     <>
-      <TabSearchBox label={texts.orgs.search} />
-      <OrgList of={orgs} />
+      <TabSearchBox label={texts.orgs.search}>
+        <OrgStateFilter />
+      </TabSearchBox>
+      <OrgList of={orgs} parentPath={customer} />
     </>
   );
 }

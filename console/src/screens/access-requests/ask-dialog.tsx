@@ -11,6 +11,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { type Pick, Picker } from "../../ui/picker.tsx";
 import { TextAreaField, valueOf } from "../../ui/text-field.tsx";
 import { UntilField, readUntil } from "../../ui/until-field.tsx";
+import { RoleContents } from "../roles/role-contents.tsx";
 
 interface AskDialogProps {
   /** Such as `/orgs/acme`. */
@@ -73,6 +74,7 @@ function AskFields({ org, preset }: Readonly<{ org: string; preset: AskDialogPro
         onPick={setRole}
         free
       />
+      <RoleContents path={role?.value} />
       <Picker
         name="resource_path"
         label={accessRequestTexts.resource}

@@ -7,6 +7,7 @@ import { texts } from "../../texts/texts.ts";
 import { Picker, type Pick } from "../../ui/picker.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { UntilField } from "../../ui/until-field.tsx";
+import { RoleContents } from "../roles/role-contents.tsx";
 import { ConditionField } from "./condition/condition-field.tsx";
 
 export interface GrantFieldsProps {
@@ -25,6 +26,7 @@ export function GrantFields({ on, subjectsOf }: GrantFieldsProps) {
     <>
       {orgOf(subjectsOf) === "" ? <SubjectOfCustomer customer={subjectsOf} /> : <SubjectField org={subjectsOf} />}
       <Picker name="role_path" label={texts.columns.role} value={role} useChoices={useRoles} onPick={setRole} />
+      <RoleContents path={role?.value} />
       <UntilField hint={texts.grants.untilHint} />
       <ConditionField on={on} />
       <TextField name="name" label={texts.fields.name} hint={texts.grants.nameHint} />

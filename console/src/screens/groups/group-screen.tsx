@@ -6,15 +6,16 @@ import { GroupsService } from "../../../../gen/iam/v1alpha/group_pb.ts";
 import { parentOf } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
+import { ActionButtons } from "../../ui/actions/action-buttons.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { AddDialog } from "./add-dialog.tsx";
 import { DirectMembers } from "./direct-members.tsx";
-import { GroupActions, groupPermissions } from "./group-actions.tsx";
 import { InheritedMembers } from "./inherited-members.tsx";
 import { NestedGroups } from "./nested-groups.tsx";
+import { groupPermissions, useGroupActions } from "./use-group-actions.ts";
 
 const permissionsOfScreen = [
   ...groupPermissions,
@@ -31,6 +32,7 @@ export function GroupScreen() {
   const path = `${org}/groups/${name}`;
   const [adding, setAdding] = useState<"member" | "group">();
   const group = useQuery(GroupsService.method.getGroup, { path });
+  const actions = useGroupActions();
   const permissions = usePermissions(path, permissionsOfScreen);
   return (
     <ScreenOf of={group}>
@@ -39,7 +41,7 @@ export function GroupScreen() {
           kind={texts.kinds.group}
           title={data.displayName || data.name}
           intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
-          actions={<GroupActions group={data} permissions={permissions} />}
+          actions={<ActionButtons of={data} actions={actions} permissions={permissions} />}
         >
           <Outer org={org} name={data.name} />
           <Section

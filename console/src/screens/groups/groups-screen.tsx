@@ -6,6 +6,7 @@ import { type Group, GroupsService } from "../../../../gen/iam/v1alpha/group_pb.
 import { managedBy, toFilter } from "../../app/list-search.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
+import { useActions } from "../../ui/actions/use-actions.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { ManagedNote } from "../../ui/managed-note.tsx";
@@ -16,6 +17,7 @@ import { PathLink } from "../../ui/path-link.tsx";
 import { copiedOf } from "../../ui/row-menu.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { CreateGroupDialog } from "./create-group-dialog.tsx";
+import { useGroupActions } from "./use-group-actions.ts";
 import { type TreeLine, useGroupTree } from "./use-group-tree.ts";
 
 /** The groups of an org: as a tree, or those that words find. */
@@ -72,6 +74,7 @@ const treeColumns: readonly Column<TreeLine>[] = [
 function Tree({ org }: { readonly org: string }) {
   const { page } = useSearch({ from: "/orgs/$org/groups" });
   const { lines, error, settled } = useGroupTree(org, page === undefined);
+  const actions = useActions(useGroupActions());
   if (error !== null) return <ErrorNote error={error} />;
   if (page !== undefined || (settled && lines === undefined)) return <Found org={org} />;
   if (lines === undefined) return <Loading />;
@@ -83,13 +86,17 @@ function Tree({ org }: { readonly org: string }) {
     );
   }
   return (
-    <DataTable
-      label={texts.groups.title}
-      columns={treeColumns}
-      rows={lines}
-      keyOf={({ key }) => key}
-      copiedOf={({ group }) => copiedOf(group)}
-    />
+    <>
+      <DataTable
+        label={texts.groups.title}
+        columns={treeColumns}
+        rows={lines}
+        keyOf={({ key }) => key}
+        copiedOf={({ group }) => copiedOf(group)}
+        actionsOf={({ group }) => actions.of(group)}
+      />
+      {actions.dialogs}
+    </>
   );
 }
 
@@ -100,6 +107,7 @@ const columns: readonly Column<Group>[] = [
 
 function Found({ org }: { readonly org: string }) {
   const { q, source, page = "" } = useSearch({ from: "/orgs/$org/groups" });
+  const actions = useActions(useGroupActions());
   const request = { parentPath: org, pageSize: 100, pageToken: page, filter: toFilter(q, managedBy(source)) };
   const groups = useQuery(GroupsService.method.listGroups, request, { placeholderData: keepPreviousData });
   return (
@@ -115,9 +123,11 @@ function Found({ org }: { readonly org: string }) {
               rows={rows}
               keyOf={({ id }) => id}
               copiedOf={copiedOf}
+              actionsOf={actions.of}
             />
           )}
           <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={totalSize} />
+          {actions.dialogs}
         </>
       )}
     </Answered>

@@ -10,7 +10,7 @@ import { Page, Section } from "../../ui/page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { CreateOrgDialog } from "./create-org-dialog.tsx";
-import { OrgList, useOrgs } from "./org-list.tsx";
+import { OrgList, OrgStateFilter, useOrgs } from "./org-list.tsx";
 
 /** The orgs of the person, and those that it may list. */
 export function HomeScreen() {
@@ -66,11 +66,17 @@ export function HomeScreen() {
 
 /** What the person may list beyond its own: none for most. */
 function AllOrgs() {
-  const { q, page } = useSearch({ from: "/" });
+  const { q, page, state } = useSearch({ from: "/" });
   const orgs = useOrgs();
-  if (orgs.error !== null && q === undefined) return null;
+  if (orgs.error !== null && q === undefined && state === undefined) return null;
   const found = orgs.data?.orgs ?? [];
-  if (q === undefined && page === undefined && found.length === 1 && found[0]?.path === systemOrg) {
+  if (
+    q === undefined &&
+    page === undefined &&
+    state === undefined &&
+    found.length === 1 &&
+    found[0]?.path === systemOrg
+  ) {
     return (
       <Empty title={texts.orgs.first}>
         <p>{texts.orgs.firstHint}</p>
@@ -78,8 +84,16 @@ function AllOrgs() {
     );
   }
   return (
-    <Section title={texts.orgs.all} actions={<SearchBox label={texts.orgs.search} value={q ?? ""} />}>
-      <OrgList of={orgs} />
+    <Section
+      title={texts.orgs.all}
+      actions={
+        <>
+          <SearchBox label={texts.orgs.search} value={q ?? ""} />
+          <OrgStateFilter />
+        </>
+      }
+    >
+      <OrgList of={orgs} parentPath="" />
     </Section>
   );
 }

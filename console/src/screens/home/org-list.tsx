@@ -1,15 +1,22 @@
-import { useQuery } from "@connectrpc/connect-query";
+import { createClient } from "@connectrpc/connect";
+import { useQuery, useTransport } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { type Org, OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
+import { type Org, OrgsService, Org_State, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { ofCustomer } from "../../calls/use-choices.ts";
+import { usePermissions } from "../../calls/use-permissions.ts";
+import { lifecycleTexts } from "../../texts/lifecycle-texts.ts";
 import { texts } from "../../texts/texts.ts";
+import { restoreColumn } from "../../ui/actions/restore-button.tsx";
+import { useStateActions } from "../../ui/actions/use-state-actions.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Pager } from "../../ui/pager.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { copiedOf } from "../../ui/row-menu.tsx";
+import { SelectFilter, stateChoicesOf } from "../../ui/select-filter.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -30,23 +37,57 @@ const customerColumn: Column<Org> = {
   cell: ({ customerPath }) => <PathLink path={customerPath} name={nameOf(customerPath)} />,
 };
 
-/** The orgs that the person may list, of all customers or of one, as the words and the page in the URL say. */
+const stateChoices = stateChoicesOf(texts.orgs.anyState, ["ACTIVE", "SUSPENDED", "DELETED"]);
+
+/** Narrows the list to a state, such as what is deleted. */
+export function OrgStateFilter() {
+  const { state = "" } = useSearch({ strict: false });
+  return <SelectFilter label={texts.columns.state} name="state" value={state} choices={stateChoices} />;
+}
+
+/** The orgs that the person may list, of all customers or of one, as the words, the state and the page in the URL say. */
 export function useOrgs(customer?: string) {
-  const { q, page = "", order = "" } = useSearch({ strict: false });
-  const filter = toFilter(q, customer && ofCustomer(customer));
-  const request = { pageSize: 100, filter, pageToken: page, orderBy: order };
+  const { q, page = "", order = "", state } = useSearch({ strict: false });
+  const filter = toFilter(q, customer && ofCustomer(customer), state && `state = ${state}`);
+  const request = { pageSize: 100, filter, pageToken: page, orderBy: order, showDeleted: state === "DELETED" };
   return useQuery(OrgsService.method.listOrgs, request, { placeholderData: keepPreviousData, retry: false });
 }
 
+const undelete = "iam.orgs.undelete";
+
+function useRestoring() {
+  const orgs = createClient(OrgsService, useTransport());
+  return useStateActions<Org>([
+    {
+      act: lifecycleTexts.restore,
+      intro: lifecycleTexts.restoreOrg,
+      done: lifecycleTexts.restored,
+      kind: "plain",
+      permission: undelete,
+      fits: ({ state }) => state === Org_State.DELETED,
+      run: (versioned) => orgs.undeleteOrg(versioned),
+    },
+  ]);
+}
+
 interface OrgListProps {
+  /** The customer whose orgs they are; empty for all. */
+  readonly parentPath: string;
   readonly of: ReturnType<typeof useOrgs>;
   /** Whether customers are shown, which lead to their screens. */
   readonly withCustomers?: boolean;
 }
 
-export function OrgList({ of, withCustomers = false }: OrgListProps) {
-  const { page = "" } = useSearch({ strict: false });
-  const shown = withCustomers ? [...columns, customerColumn] : columns;
+export function OrgList({ of, parentPath, withCustomers = false }: OrgListProps) {
+  const { page = "", state } = useSearch({ strict: false });
+  const isDeleted = state === "DELETED";
+  const permissions = usePermissions(parentPath, [undelete], isDeleted);
+  const actions = useRestoring();
+  const shown = [
+    ...columns,
+    ...(withCustomers ? [customerColumn] : []),
+    ...(isDeleted ? [restoreColumn(permissions, actions.of)] : []),
+  ];
   return (
     <Answered of={of}>
       {({ orgs: rows, nextPageToken }) => (
@@ -54,9 +95,17 @@ export function OrgList({ of, withCustomers = false }: OrgListProps) {
           {rows.length === 0 ? (
             <Empty title={texts.orgs.noneFound} />
           ) : (
-            <DataTable label={texts.orgs.all} columns={shown} rows={rows} keyOf={(org) => org.id} />
+            <DataTable
+              label={texts.orgs.all}
+              columns={shown}
+              rows={rows}
+              keyOf={(org) => org.id}
+              copiedOf={copiedOf}
+              actionsOf={actions.of}
+            />
           )}
           <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={undefined} />
+          {actions.dialogs}
         </>
       )}
     </Answered>

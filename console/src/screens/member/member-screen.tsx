@@ -6,7 +6,10 @@ import { useState } from "react";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { wordFor } from "../../texts/state-names.ts";
 import { invitationTexts } from "../../texts/invitation-texts.ts";
+import { lifecycleTexts } from "../../texts/lifecycle-texts.ts";
 import { texts } from "../../texts/texts.ts";
+import { ActionButtons } from "../../ui/actions/action-buttons.tsx";
+import { DeletionFacts, StateNote } from "../../ui/deletion-facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PathFacts } from "../../ui/path-facts.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
@@ -15,8 +18,9 @@ import { type Delivered, InvitationNote } from "../members/invitation-note.tsx";
 import { MemberState } from "../members/member-state.tsx";
 import { SendInvitationButton } from "../members/send-invitation-button.tsx";
 import { memberPermissions, SuspendButton } from "../members/suspend-button.tsx";
-import { MemberActions, permissionsOfActions } from "./member-actions.tsx";
+import { permissionsOfActions, useActionsOfMembers } from "../members/use-actions-of-members.ts";
 import { MemberGroups } from "./member-groups.tsx";
+import { historyPermission, MemberHistory } from "./member-history.tsx";
 import { MemberIdentities } from "./member-identities.tsx";
 import { MemberKeys } from "./member-keys.tsx";
 import { MemberRoles } from "./member-roles.tsx";
@@ -32,6 +36,7 @@ const permissionsOfScreen = [
   "iam.sessions.delete",
   "iam.identities.create",
   "iam.identities.delete",
+  historyPermission,
 ];
 
 /** One member: what it belongs to, what it may do and where from, and what can act as it. */
@@ -40,6 +45,7 @@ export function MemberScreen() {
   const path = `/orgs/${org}/members/${name}`;
   const member = useQuery(MembersService.method.getMember, { path });
   const permissions = usePermissions(path, permissionsOfScreen);
+  const actions = useActionsOfMembers();
   const [sent, setSent] = useState<Delivered>();
   return (
     <ScreenOf of={member}>
@@ -55,13 +61,14 @@ export function MemberScreen() {
               </Link>
               <SendInvitationButton member={data} permissions={permissions} onSent={setSent} />
               <SuspendButton member={data} permissions={permissions} />
-              <MemberActions member={data} permissions={permissions} />
+              <ActionButtons of={data} actions={actions} permissions={permissions} />
             </>
           }
         >
           {sent && <InvitationNote invited={sent} onDone={() => setSent(undefined)} />}
+          {actions.isDeleted(data) ? <StateNote>{lifecycleTexts.memberIsDeleted}</StateNote> : null}
           <Facts member={data} />
-          <MemberTabs path={data.path} permissions={permissions} />
+          {actions.isDeleted(data) ? null : <MemberTabs path={data.path} permissions={permissions} />}
         </Page>
       )}
     </ScreenOf>
@@ -88,6 +95,7 @@ function Facts({ member }: { readonly member: Member }) {
       <dd>
         <Time at={member.createTime} />
       </dd>
+      <DeletionFacts of={member} />
     </dl>
   );
 }
@@ -98,11 +106,12 @@ const tabs = {
   sessions: MemberSessions,
   keys: MemberKeys,
   identities: MemberIdentities,
+  history: MemberHistory,
 };
 
 type TabName = keyof typeof tabs;
 
-const tabNames: readonly TabName[] = ["groups", "roles", "sessions", "keys", "identities"];
+const tabNames: readonly TabName[] = ["groups", "roles", "sessions", "keys", "identities", "history"];
 
 function MemberTabs(props: { readonly path: string; readonly permissions: ReturnType<typeof usePermissions> }) {
   const { tab } = useSearch({ from: "/orgs/$org/members/$member" });

@@ -3,6 +3,8 @@ import type { Permissions } from "../../calls/use-permissions.ts";
 import { manyTexts } from "../../texts/many-texts.ts";
 import { wordFor } from "../../texts/state-names.ts";
 import { texts } from "../../texts/texts.ts";
+import { RestoreButton } from "../../ui/actions/restore-button.tsx";
+import { useActions } from "../../ui/actions/use-actions.tsx";
 import type { Column } from "../../ui/data-table.tsx";
 import { ManyTable } from "../../ui/many/many-table.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
@@ -12,6 +14,7 @@ import type { Delivered } from "./invitation-note.tsx";
 import { MemberState } from "./member-state.tsx";
 import { SendInvitationButton } from "./send-invitation-button.tsx";
 import { SuspendButton } from "./suspend-button.tsx";
+import { useActionsOfMembers } from "./use-actions-of-members.ts";
 import { useMemberActions } from "./use-member-actions.tsx";
 
 interface MemberTableProps {
@@ -24,7 +27,8 @@ interface MemberTableProps {
 }
 
 export function MemberTable({ org, label, rows, permissions, onSent }: MemberTableProps) {
-  const actions = useMemberActions(org);
+  const many = useMemberActions(org);
+  const actions = useActions(useActionsOfMembers());
   const columns: readonly Column<Member>[] = [
     {
       title: texts.columns.name,
@@ -42,21 +46,26 @@ export function MemberTable({ org, label, rows, permissions, onSent }: MemberTab
         <>
           <SendInvitationButton member={row} permissions={permissions} onSent={onSent} />
           <SuspendButton member={row} permissions={permissions} />
+          <RestoreButton name={row.displayName || row.name} actions={actions.of(row)} permissions={permissions} />
         </>
       ),
     },
   ];
   return (
-    <ManyTable
-      label={label}
-      columns={columns}
-      rows={rows}
-      keyOf={(row) => row.id}
-      nameOf={(row) => row.displayName || row.name}
-      copiedOf={copiedOf}
-      nouns={manyTexts.nouns.member}
-      permissions={permissions}
-      actions={actions}
-    />
+    <>
+      <ManyTable
+        label={label}
+        columns={columns}
+        rows={rows}
+        keyOf={(row) => row.id}
+        nameOf={(row) => row.displayName || row.name}
+        copiedOf={copiedOf}
+        nouns={manyTexts.nouns.member}
+        permissions={permissions}
+        actions={many}
+        actionsOf={actions.of}
+      />
+      {actions.dialogs}
+    </>
   );
 }

@@ -6,11 +6,10 @@ import { MembersService } from "../../../../gen/iam/v1alpha/member_pb.ts";
 import { managedBy, toFilter } from "../../app/list-search.ts";
 import { useCreating } from "../../app/use-creating.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
-import { stateNames } from "../../texts/state-names.ts";
 import { texts } from "../../texts/texts.ts";
 import { ListPage } from "../../ui/list-page.tsx";
 import { ManagedNote } from "../../ui/managed-note.tsx";
-import { SelectFilter } from "../../ui/select-filter.tsx";
+import { SelectFilter, stateChoicesOf } from "../../ui/select-filter.tsx";
 import { invitationTexts } from "../../texts/invitation-texts.ts";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { CreateAccountDialog } from "./create-account-dialog.tsx";
@@ -27,16 +26,14 @@ const permissionsOfScreen = [
   "iam.members.create",
   "iam.members.invite",
   "iam.members.sendInvitation",
+  "iam.members.undelete",
   ...memberPermissions,
   ...permissionsForMany,
 ];
 
-const stateChoices = [
-  { value: "", label: texts.members.anyState },
-  ...["ACTIVE", "INVITED", "SUSPENDED"].map((value) => ({ value, label: stateNames[value] ?? value })),
-];
+const stateChoices = stateChoicesOf(texts.members.anyState, ["ACTIVE", "INVITED", "SUSPENDED", "DELETED"]);
 
-/** The members of an org: found by words and state, created, and suspended. With a type in the URL, only the programs among them. */
+/** The members of an org: found by words and state, created, suspended, and restored. With a type in the URL, only the programs among them. */
 export function MembersScreen() {
   const { org } = useParams({ from: "/orgs/$org/members" });
   const search = useSearch({ from: "/orgs/$org/members" });
@@ -47,7 +44,9 @@ export function MembersScreen() {
   const [inviting, setInviting] = useState(false);
   const [invited, setInvited] = useState<Delivered>();
   const conditions = [state && `state = ${state}`, type && `type = ${type}`, managedBy(source)];
-  const request = { parentPath, pageSize, pageToken: page, filter: toFilter(q, ...conditions), orderBy: order };
+  const filter = toFilter(q, ...conditions);
+  const showDeleted = state === "DELETED";
+  const request = { parentPath, pageSize, pageToken: page, filter, orderBy: order, showDeleted };
   const members = useQuery(MembersService.method.listMembers, request, { placeholderData: keepPreviousData });
   const words = type === undefined ? texts.members : texts.accounts;
   const Dialog = type === undefined ? CreateMembersDialog : CreateAccountDialog;

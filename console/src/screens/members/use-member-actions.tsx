@@ -34,6 +34,7 @@ export function useMemberActions(org: string): readonly ManyAction<Member>[] {
       submit: memberTexts.add,
       done: memberTexts.addedToGroup,
       permission: "iam.groupMembers.create",
+      fits: isThere,
       fields: [groupField],
       form: <GroupField org={org} />,
       run: {
@@ -64,6 +65,7 @@ export function useMemberActions(org: string): readonly ManyAction<Member>[] {
       intro: memberTexts.deleteIntro,
       kind: "danger",
       permission: "iam.members.delete",
+      fits: isThere,
       run: {
         together: (rows) =>
           members.batchDeleteMembers({ parentPath: org, paths: pathsOf(rows), etags: rows.map(({ etag }) => etag) }),
@@ -71,6 +73,8 @@ export function useMemberActions(org: string): readonly ManyAction<Member>[] {
     },
   ];
 }
+
+const isThere = ({ state }: Member): boolean => state !== Member_State.DELETED;
 
 const groupField = "group_path";
 

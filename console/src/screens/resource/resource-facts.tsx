@@ -1,16 +1,17 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { type Resource, Resource_StateSchema } from "../../../../gen/resources/v1alpha/resource_pb.ts";
 import type { ResourceType } from "../../../../gen/resources/v1alpha/resource_type_pb.ts";
 import { parentOf } from "../../calls/paths.ts";
 import { useResourceName } from "../../calls/use-resource-name.ts";
 import { operationTexts, resourceTexts } from "../../texts/resource-texts.ts";
 import { texts } from "../../texts/texts.ts";
+import { DeletionFacts } from "../../ui/deletion-facts.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { PathFacts } from "../../ui/path-facts.tsx";
 import { PathLink, PathLinks } from "../../ui/path-link.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { hasOf, Qualities, Quantities } from "../resources/amounts.tsx";
+import { Json, ParameterFacts } from "./parameter-facts.tsx";
 
 interface ResourceFactsProps {
   readonly resource: Resource;
@@ -56,10 +57,17 @@ export function ResourceFacts({ resource, type, mayReadUsed }: ResourceFactsProp
           <UsedResource path={used} mayRead={mayReadUsed} />
         </Fact>
       ))}
-      <JsonFact title={resourceTexts.parameters} value={resource.parameters} />
-      <JsonFact title={resourceTexts.outputs} value={resource.outputs} />
+      <ParameterFacts schema={type.parametersSchema} value={resource.parameters} />
+      {isEmpty(resource.outputs ?? {}) ? null : (
+        <Fact title={resourceTexts.outputs}>
+          <Json value={resource.outputs ?? {}} />
+        </Fact>
+      )}
       <PathFacts of={resource} />
-      <Times resource={resource} />
+      <Fact title={texts.columns.created}>
+        <Time at={resource.createTime} />
+      </Fact>
+      <DeletionFacts of={resource} />
     </Facts>
   );
 }
@@ -70,35 +78,3 @@ function UsedResource({ path, mayRead }: { readonly path: string; readonly mayRe
 }
 
 const isEmpty = (map: object): boolean => Object.keys(map).length === 0;
-
-function Times({ resource: { createTime, deleteTime, purgeTime } }: Pick<ResourceFactsProps, "resource">) {
-  return (
-    <>
-      <Fact title={texts.columns.created}>
-        <Time at={createTime} />
-      </Fact>
-      {deleteTime === undefined ? null : (
-        <>
-          <Fact title={resourceTexts.deleted}>
-            <Time at={deleteTime} />
-          </Fact>
-          <Fact title={resourceTexts.purged}>
-            <Time at={purgeTime} />
-          </Fact>
-        </>
-      )}
-    </>
-  );
-}
-
-/** What a type defines by itself, as it is in the API. */
-function JsonFact({ title, value }: { readonly title: string; readonly value: JsonObject | undefined }) {
-  if (value === undefined || isEmpty(value)) return null;
-  return (
-    <Fact title={title}>
-      <pre className="code" translate="no">
-        {JSON.stringify(value, undefined, 2)}
-      </pre>
-    </Fact>
-  );
-}

@@ -57,6 +57,7 @@ function Resources({ types }: { readonly types: readonly ResourceType[] }) {
   const [offered, setOffered] = useState<readonly ResourceType[]>();
   const nameOf = useDisplayNames(ofAllProjects ? [] : [parentPath]);
   const resources = useResources(parentPath, search);
+  const only = types.find(({ path }) => path === search.type);
   return (
     <ListPage
       words={{
@@ -82,7 +83,7 @@ function Resources({ types }: { readonly types: readonly ResourceType[] }) {
       narrowed={search.state !== undefined || search.type !== undefined}
       of={resources}
       rowsOf={(found) => found.resources}
-      table={(rows) => <ResourceTable rows={rows} ofAllProjects={ofAllProjects} />}
+      table={(rows) => <ResourceTable rows={rows} ofAllProjects={ofAllProjects} types={types} only={only} />}
     >
       <CreateResourceDialog
         project={parentPath}

@@ -1,16 +1,14 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import { type Role, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
-import { GuardedButton } from "../../ui/guarded-button.tsx";
+import { GuardedActions } from "../../ui/actions/action-buttons.tsx";
 import { Page, Section } from "../../ui/page.tsx";
-import { RemovalDialog } from "../../ui/removal-dialog.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { PermissionList } from "./permission-list.tsx";
-import { ChangeRoleDialog } from "./role-dialog.tsx";
 import { RoleHolders } from "./role-holders.tsx";
+import { rolePermissions, useRoleActions } from "./use-role-actions.tsx";
 
 /** A role of an org: what is in it, and who is granted it. */
 export function RoleScreen() {
@@ -40,37 +38,13 @@ export function RoleScreen() {
 }
 
 function RoleActions({ org, role }: { readonly org: string; readonly role: Role }) {
-  const permissions = usePermissions(role.path, ["iam.roles.update", "iam.roles.delete"]);
+  const permissions = usePermissions(role.path, rolePermissions);
   const navigate = useNavigate();
-  const [changing, setChanging] = useState<Role>();
-  const [deleting, setDeleting] = useState<Role>();
-  const remove = useMutation(RolesService.method.deleteRole);
-  const etag = deleting?.etag ?? "";
+  const { of, dialogs } = useRoleActions(org, () => navigate({ to: `${org}/roles` }));
   return (
     <>
-      <GuardedButton permissions={permissions} permission="iam.roles.update" onClick={() => setChanging(role)}>
-        {texts.change}
-      </GuardedButton>
-      <GuardedButton
-        kind="danger"
-        permissions={permissions}
-        permission="iam.roles.delete"
-        onClick={() => setDeleting(role)}
-      >
-        {texts.delete}
-      </GuardedButton>
-      <ChangeRoleDialog org={org} role={changing} onClose={() => setChanging(undefined)} />
-      <RemovalDialog
-        words={texts.delete}
-        intro={texts.roles.deleteIntro}
-        removed={deleting}
-        onClose={() => setDeleting(undefined)}
-        onPreview={async (path) => (await remove.mutateAsync({ path, etag, validateOnly: true })).accessPreview}
-        onRemove={async (path) => {
-          await remove.mutateAsync({ path, etag });
-          await navigate({ to: `${org}/roles` });
-        }}
-      />
+      <GuardedActions actions={of(role)} permissions={permissions} />
+      {dialogs}
     </>
   );
 }

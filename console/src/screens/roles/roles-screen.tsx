@@ -6,7 +6,7 @@ import { toFilter } from "../../app/list-search.ts";
 import { useCreating } from "../../app/use-creating.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
-import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { type Column, DataTable, type DataTableProps } from "../../ui/data-table.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Answered, Empty } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -15,6 +15,7 @@ import { PathLink } from "../../ui/path-link.tsx";
 import { copiedOf } from "../../ui/row-menu.tsx";
 import { SearchBox } from "../../ui/search-box.tsx";
 import { CreateRoleDialog } from "./role-dialog.tsx";
+import { useRoleActions } from "./use-role-actions.tsx";
 
 const columns: readonly Column<Role>[] = [
   { title: texts.columns.name, cell: (row) => <PathLink path={row.path} name={row.displayName || row.name} /> },
@@ -26,8 +27,10 @@ const columns: readonly Column<Role>[] = [
   },
 ];
 
-function Table({ label, rows }: { readonly label: string; readonly rows: readonly Role[] }) {
-  return <DataTable label={label} columns={columns} rows={rows} keyOf={({ id }) => id} copiedOf={copiedOf} />;
+type TableProps = Pick<DataTableProps<Role>, "label" | "rows" | "actionsOf">;
+
+function Table(props: TableProps) {
+  return <DataTable {...props} columns={columns} keyOf={({ id }) => id} copiedOf={copiedOf} />;
 }
 
 /** The roles of an org, and those that are the same in every org. */
@@ -65,14 +68,20 @@ export function RolesScreen() {
 
 function OwnRoles({ org }: { readonly org: string }) {
   const { q, page = "" } = useSearch({ from: "/orgs/$org/roles" });
+  const actions = useRoleActions(org);
   const request = { parentPath: org, pageSize: 100, pageToken: page, filter: toFilter(q) };
   const roles = useQuery(RolesService.method.listRoles, request, { placeholderData: keepPreviousData });
   return (
     <Answered of={roles}>
       {({ roles: rows, nextPageToken, totalSize }) => (
         <>
-          {rows.length === 0 ? <NoRoles searched={q !== undefined} /> : <Table label={texts.roles.own} rows={rows} />}
+          {rows.length === 0 ? (
+            <NoRoles searched={q !== undefined} />
+          ) : (
+            <Table label={texts.roles.own} rows={rows} actionsOf={actions.of} />
+          )}
           <Pager page={page} nextPage={nextPageToken} shown={rows.length} total={totalSize} />
+          {actions.dialogs}
         </>
       )}
     </Answered>

@@ -1,7 +1,8 @@
 import { useEffect, useRef } from "react";
-import { readProblem } from "../../calls/read-problem.ts";
+import { readProblem, reworded } from "../../calls/read-problem.ts";
 import { type Nouns, manyTexts } from "../../texts/many-texts.ts";
 import { Button } from "../button.tsx";
+import { ProblemText } from "../problem-text.tsx";
 import type { Outcome } from "./run-each.ts";
 
 interface ManyOutcomeProps<Row> {
@@ -30,7 +31,7 @@ export function ManyOutcome<Row>({ outcome, nameOf, nouns, inWords, onClose }: M
                 <strong>
                   <bdi>{nameOf(row)}</bdi>
                 </strong>{" "}
-                <bdi>{inWords(readProblem(error).message)}</bdi>
+                <ProblemText of={reworded(readProblem(error), inWords)} />
               </li>
             ))}
           </ul>

@@ -1,0 +1,54 @@
+import { createClient } from "@connectrpc/connect";
+import { useTransport } from "@connectrpc/connect-query";
+import { type Project, ProjectSchema, ProjectsService, Project_State } from "../../../../gen/iam/v1alpha/project_pb.ts";
+import { deletionTexts } from "../../texts/deletion-texts.ts";
+import { lifecycleTexts } from "../../texts/lifecycle-texts.ts";
+import { texts } from "../../texts/texts.ts";
+import { type ActionsOfKind, permissionsFor } from "../../ui/actions/use-actions.tsx";
+
+const kind = "iam.projects";
+
+/** What the service requires for what is done with a project itself. */
+export const projectPermissions = permissionsFor(kind, "suspend", "activate", "undelete");
+
+/** What can be done with a project: it is renamed, suspended, activated, deleted and restored. */
+export function useProjectActions(): ActionsOfKind<Project> {
+  const projects = createClient(ProjectsService, useTransport());
+  return {
+    schema: ProjectSchema,
+    kind,
+    intro: deletionTexts.project,
+    isDeleted: ({ state }) => state === Project_State.DELETED,
+    states: [
+      {
+        act: lifecycleTexts.suspend,
+        intro: lifecycleTexts.suspendProject,
+        done: texts.done.suspended,
+        kind: "danger",
+        permission: `${kind}.suspend`,
+        fits: ({ state }) => state === Project_State.ACTIVE,
+        run: (versioned) => projects.suspendProject(versioned),
+      },
+      {
+        act: lifecycleTexts.activate,
+        intro: lifecycleTexts.activateProject,
+        done: texts.done.activated,
+        kind: "plain",
+        permission: `${kind}.activate`,
+        fits: ({ state }) => state === Project_State.SUSPENDED,
+        run: (versioned) => projects.activateProject(versioned),
+      },
+      {
+        act: lifecycleTexts.restore,
+        intro: lifecycleTexts.restoreProject,
+        done: lifecycleTexts.restored,
+        kind: "plain",
+        permission: `${kind}.undelete`,
+        fits: ({ state }) => state === Project_State.DELETED,
+        run: (versioned) => projects.undeleteProject(versioned),
+      },
+    ],
+    change: ({ path, changed, updateMask }) => projects.updateProject({ path, project: changed, updateMask }),
+    remove: (deleted) => projects.deleteProject(deleted),
+  };
+}
