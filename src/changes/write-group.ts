@@ -13,7 +13,7 @@ import { type LockedOrgRow, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
 import { type OrgTransaction, createOrgTransaction } from "./write-in-org.ts";
-import { type OrgLocks, type WriteLocks, lockWithNext } from "./write-locks.ts";
+import { type OrgLocks, type WriteLocks, lockWithNext, takeLocks } from "./write-locks.ts";
 import type { WriteTransaction } from "../database/write-transaction.ts";
 
 /** The state of a group after some of its writes. */
@@ -64,7 +64,7 @@ export async function beginGroup(
   if (locks.customer === true) limitToDeadline(db, transactionLimits, remainingMs);
   const ofOrg = locks.customer === true ? undefined : shortenedLimits(transactionLimits, remainingMs);
   const locking = lockWithNext(db, locks, ofOrg);
-  await db.sendHeld();
+  await takeLocks(db);
   const locked = locking();
   const org = { ...locked, confirmed: new Set<string>() };
   const { revision, nextTime } = locked;

@@ -13,7 +13,7 @@ import { type NewId, createIdSource } from "./id-source.ts";
 import { type LockedOrgRow, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 import { formatMicroseconds } from "./revision-time.ts";
-import { type WriteLocks, lockWithNext } from "./write-locks.ts";
+import { type WriteLocks, lockWithNext, takeLocks } from "./write-locks.ts";
 import { type End, type WriteTransaction, transact } from "../database/write-transaction.ts";
 
 /** A transaction that holds the lock of an org, or of a customer whose log it writes to. */
@@ -95,7 +95,7 @@ export async function inTransaction<Result>(
 export async function beginWrite(db: WriteTransaction, locks: WriteLocks, author: Author): Promise<OrgTransaction> {
   const locking = lockWithNext(db, locks);
   const found = author.confirm.readWithNext?.(db);
-  await db.sendHeld();
+  await takeLocks(db);
   const org = locking();
   const authorHead = await author.confirm(db, org, undefined, found?.());
   if (!("logOfCustomer" in locks) && locks.state !== "any") requireActiveOrg(org);

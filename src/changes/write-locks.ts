@@ -1,3 +1,4 @@
+import { OrgLockedError, isLockTimeout } from "../database/failure.ts";
 import type { StatementLimits } from "../database/transaction-limits.ts";
 import type { Later, WriteTransaction } from "../database/write-transaction.ts";
 import type { Reference } from "../paths/parse-path.ts";
@@ -39,6 +40,15 @@ export function lockWithNext(db: WriteTransaction, locks: WriteLocks, limits?: S
   if (customer) lockCustomersFirst(db, [org]);
   db.hasLockedOrg = true;
   return lockOrgWithNext(db, org, limits);
+}
+
+/** Sends what takes the locks of a write. @throws OrgLockedError when others have them for too long. */
+export async function takeLocks(db: WriteTransaction): Promise<void> {
+  try {
+    await db.sendHeld();
+  } catch (error) {
+    throw isLockTimeout(error) ? new OrgLockedError(error) : error;
+  }
 }
 
 /** Locks the customers of several orgs, before the first of these is locked. Throws as `lockWithNext`. */

@@ -7,6 +7,7 @@ import { createViewCaller } from "../access/evaluation/caller-view.ts";
 import { compileWithinBudget } from "../access/evaluation/condition-input.ts";
 import { type ConfirmOf, createConfirmOf } from "../access/evaluation/confirm-author.ts";
 import { createAccessEvaluator } from "../access/evaluation/evaluator.ts";
+import { createKnownDependencies } from "../access/conditions/known-dependencies.ts";
 import { createEscalationGuard } from "../access/escalation/escalation-guard.ts";
 import { createPreviewAccess } from "../access/previews/create-preview-access.ts";
 import { type OpenPlannedOrg, createOpenPlannedOrg } from "../access/previews/planned-org.ts";
@@ -129,7 +130,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
       recentOrgs,
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       authoriserOf: authorise.authoriserOf,
-      escalation: createEscalationGuard(viewAuthor, predefinedRoles),
+      escalation: createEscalationGuard(viewAuthor, predefinedRoles, createKnownDependencies()),
       evaluator,
       previewAccess: createPreviewAccess({ database, snapshots, previewSnapshot }),
       requireReached: createRequireReached(database),

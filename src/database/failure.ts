@@ -3,6 +3,14 @@ import { StandbyError } from "./primary-client.ts";
 import { FormerPrimaryError } from "./timelines.ts";
 import { CertificateError } from "./tls-files.ts";
 
+/** A write has waited in vain for the locks with which it begins: other writes of the org or its customer go on, and the database is well. */
+export class OrgLockedError extends pg.DatabaseError {
+  constructor(timeout: pg.DatabaseError) {
+    super(timeout.message, timeout.length, timeout.name);
+    Object.assign(this, timeout);
+  }
+}
+
 /** SQLSTATE classes and codes of failures that may be temporary. */
 const passing = [
   "08", // connection exceptions
@@ -114,7 +122,7 @@ export function isTimeLimit(error: unknown): boolean {
 }
 
 /** Whether a statement waited longer than `lock_timeout` for a lock. */
-export function isLockTimeout(error: unknown): boolean {
+export function isLockTimeout(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && error.code === "55P03";
 }
 
@@ -133,6 +141,9 @@ export function explainUnavailable(error: unknown): { readonly message: string; 
   if (isDiskFull(error)) {
     const message = "the disk of the database is full; try again when its operator has made room";
     return { message, retryAfterMs: 5_000 };
+  }
+  if (error instanceof OrgLockedError) {
+    return { message: "another change of the org or its customer is being written; try again", retryAfterMs: 1_000 };
   }
   return { message: "the database cannot be reached or is too busy; try again", retryAfterMs: 1_000 };
 }

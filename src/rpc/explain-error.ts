@@ -2,6 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import { callRecordKey } from "../http/call-record.ts";
+import { OrgLockedError } from "../database/failure.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { statusOf } from "../rest/errors/status-codes.ts";
 import { requestIdKey } from "./request-id-key.ts";
@@ -23,7 +24,9 @@ export function createExplainError(logger: Logger): ExplainError {
       const name = `${method.parent.typeName}/${method.name}`;
       const trace = values.get(callRecordKey)?.trace;
       const ids = trace && { trace_id: trace.traceId, span_id: trace.span?.spanId };
-      logger.error({ err: error.cause, requestId, ...ids, method: name, reason: error.reason }, "call failed");
+      // That a write waits in vain for other writes is no failure of the service.
+      const level = error.cause instanceof OrgLockedError ? "warn" : "error";
+      logger[level]({ err: error.cause, requestId, ...ids, method: name, reason: error.reason }, "call failed");
     }
     return recorded(toConnectError(error, requestId), values);
   };

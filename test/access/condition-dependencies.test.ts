@@ -6,12 +6,15 @@ import {
   type ConditionContext,
   checkCondition,
   compileCondition,
+  parseCondition,
 } from "../../src/access/conditions/compile-condition.ts";
 import {
   type ConditionDependencies,
   dependenciesOf,
+  mayName,
   readsLabel,
 } from "../../src/access/conditions/condition-dependencies.ts";
+import { ConditionError } from "../../src/access/conditions/check-condition.ts";
 import { fuzzParameters } from "../support/fuzz-parameters.ts";
 
 const { bool: conditions } = fc.letrec<{ text: string; bool: string }>((tie) => ({
@@ -104,6 +107,87 @@ test("a condition that changes with a label, the path or the subject depends on 
   // Of a hundred conditions, one or two depend on the rarest change. By chance, a short run may have none.
   if (parameters.numRuns < 10_000) return;
   expect(Math.min(...Object.values(differing))).toBeGreaterThan(parameters.numRuns / 500);
+});
+
+/** Conditions whose names are hidden by escapes, comments, white space and macros, also those that are not valid. */
+const { whole: obfuscated } = fc.letrec<{ gap: string; name: string; value: string; whole: string }>((tie) => ({
+  gap: fc.constantFrom("", " ", "\n", " // resource\n", "//subject\n"),
+  name: fc.constantFrom(
+    "resource",
+    "subject",
+    "context",
+    ".resource",
+    "request",
+    "re\\u0073ource",
+    "res",
+    "`resource`",
+    "r",
+  ),
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    tie("name"),
+    fc.constantFrom(
+      `"labels"`,
+      `"lab\\u0065ls"`,
+      `'\\x72esource'`,
+      `r"resource"`,
+      `b"subject"`,
+      `"""path"""`,
+      "r''",
+      "1",
+      "null",
+    ),
+    fc
+      .tuple(tie("value"), tie("gap"), tie("gap"), fc.constantFrom("path", "labels", "env", "resource", "type"))
+      .map(([of, gap, other, field]) => `${of}${gap}.${other}${field}`),
+    fc.tuple(tie("value"), tie("gap"), tie("value")).map(([of, gap, key]) => `${of}${gap}[${key}]`),
+    fc.tuple(tie("value"), tie("gap"), tie("value")).map(([one, gap, other]) => `[${one},${gap}${other}]`),
+    fc.tuple(tie("value"), tie("value")).map(([list, of]) => `${list}.exists(r, ${of} == r)`),
+    tie("value").map((of) => `has(${of})`),
+  ),
+  whole: fc
+    .tuple(tie("value"), tie("gap"), fc.constantFrom("==", "in", "+", "&&", "?1:"), tie("gap"), tie("value"))
+    .map((parts) => parts.join("")),
+}));
+
+/** Returns the variables of a condition; undefined if it cannot be parsed. */
+function namesIn(condition: string): ReadonlySet<string> | undefined {
+  try {
+    const names = new Set<string>();
+    JSON.stringify(parseCondition(condition).expr, (key, value: unknown) => {
+      if (key === "name") names.add(String(value));
+      return typeof value === "bigint" ? String(value) : value;
+    });
+    return names;
+  } catch (error) {
+    if (error instanceof ConditionError) return undefined;
+    throw error;
+  }
+}
+
+test("a condition that reads the path, a label or the subject names the variable", () => {
+  const parameters = fuzzParameters(2_000);
+  const found = { resource: 0, subject: 0, none: 0 };
+  fc.assert(
+    fc.property(fc.oneof(conditions, obfuscated), (condition) => {
+      const names = namesIn(condition);
+      if (names === undefined) return;
+      for (const name of ["resource", "subject"] as const) {
+        if (names.has(name)) expect(mayName(condition, name), condition).toBe(true);
+      }
+      // What macros read is not known, and none is stored.
+      if (condition.includes("exists")) return;
+      const { subject: readsSubject, path, labels } = dependenciesOf(condition);
+      const readsResource = path || labels === "any" || labels.size > 0;
+      expect([names.has("subject"), names.has("resource")], condition).toEqual([readsSubject, readsResource]);
+      if (readsSubject) found.subject++;
+      if (readsResource) found.resource++;
+      if (!readsSubject && !readsResource) found.none++;
+    }),
+    parameters,
+  );
+  if (parameters.numRuns < 1_000) return;
+  expect(Math.min(...Object.values(found))).toBeGreaterThan(parameters.numRuns / 100);
 });
 
 test("a condition that names one label depends on no other", () => {

@@ -1,4 +1,6 @@
 // An org in a real database, and the guard against escalation as the service creates it, for tests without a server.
+import { dependenciesOf } from "../../src/access/conditions/condition-dependencies.ts";
+import { createKnownDependencies } from "../../src/access/conditions/known-dependencies.ts";
 import { createEscalationGuard } from "../../src/access/escalation/escalation-guard.ts";
 import type { EscalationGuard } from "../../src/access/escalation/guard-types.ts";
 import type { PredefinedRoles } from "../../src/access/engine/tables/role-table.ts";
@@ -44,6 +46,8 @@ export interface GuardPlace {
   readonly web: string;
   readonly shop: string;
   readonly service: string;
+  /** The conditions that the guard has parsed. */
+  readonly parsed: readonly string[];
   bind(binding: PlacedBinding): Promise<{ readonly id: string; readonly roleId: string | null }>;
   join(group: string, member: string, expireTime?: Date): Promise<void>;
   /** Asks the guard as a member, in a write that changes nothing. */
@@ -75,7 +79,14 @@ export async function createGuardPlace(database: Database, predefinedRoles: Pred
     return { alice: alice.id, bob: bob.id, outer, inner, web, shop, service };
   });
 
+  const parsed: string[] = [];
+  const known = createKnownDependencies((condition) => {
+    parsed.push(condition);
+    return dependenciesOf(condition);
+  });
+
   return {
+    parsed,
     orgId: org.id,
     orgName: org.name,
     customerId: org.customer_id,
@@ -120,7 +131,7 @@ export async function createGuardPlace(database: Database, predefinedRoles: Pred
         compileCondition: compileWithinBudget,
       });
       const viewAuthor = createViewAuthor(snapshots, createOrgHeads(database, createRecentOrgs()));
-      const guard = createEscalationGuard(viewAuthor, predefinedRoles);
+      const guard = createEscalationGuard(viewAuthor, predefinedRoles, known);
       const asking = author === "service" ? {} : { actorId: ids.alice, actorOrgId: org.id, ...author };
       return write((transaction) => question(guard, transaction), { ...sampleAuthor, ...asking });
     },

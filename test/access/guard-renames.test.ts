@@ -159,7 +159,7 @@ describe("a name or label that conditions read is changed by who holds what they
   });
 
   test("many conditions are all read", async () => {
-    for (const condition of ["context.a", "context.b", "context.c", "context.d", "context.e"]) await bindBob(condition);
+    for (const key of ["a", "b", "c", "d", "e"]) await bindBob(`context.resource.${key}`);
     await rename("Project", place.web, webScope());
     await bindBob(readingPath, { on: webScope() });
     await expect(rename("Project", place.web, webScope())).rejects.toMatchObject(nameRule);

@@ -44,7 +44,8 @@ test.each(protocols)("over %s, a client can ask for more time than a call may ta
   expect((await api.orgs.listOrgs({}, { timeoutMs: 3_600_000 })).orgs).not.toEqual([]);
 });
 
-test("a write that waits for a lock is UNAVAILABLE before its deadline, and writes nothing afterwards", async () => {
+test("a write that waits for a lock is UNAVAILABLE before its deadline, says why, and writes nothing afterwards", async () => {
+  const logged = patient.logLines.length;
   const api = createApi("REST", patient.url, patient.operatorKey);
   const path = (await api.orgs.createOrg({ org: { name: uniqueName("held") } })).path;
   const release = await hold(`select from orgs where name = '${path.replace("/orgs/", "")}' for update`, patient);
@@ -52,7 +53,13 @@ test("a write that waits for a lock is UNAVAILABLE before its deadline, and writ
     .createProject({ parentPath: path, project: { name: "late" } })
     .catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: Code.Unavailable });
+  expect((error as ConnectError).rawMessage).toBe(
+    "another change of the org or its customer is being written; try again",
+  );
   expect((error as ConnectError).metadata.get("retry-after")).toBe("1");
+  const lines = patient.logLines.slice(logged);
+  expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
+  expect(lines.join("")).toContain("canceling statement due to lock timeout");
   await release();
   expect((await api.projects.listProjects({ parentPath: path })).projects).toEqual([]);
   await api.projects.createProject({ parentPath: path, project: { name: "late" } });

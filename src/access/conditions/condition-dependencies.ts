@@ -18,6 +18,17 @@ export function dependenciesOf(condition: string): ConditionDependencies {
   }
 }
 
+/** A variable of what people can change. */
+export type NamedVariable = "resource" | "subject";
+
+/**
+ * Whether a condition may read anything of a variable: its name is in the text. CEL has no other way to write a name: escapes are for
+ * strings, and no string is evaluated. A comment or a string with the word counts, too. Takes a thousandth of the time to parse it.
+ */
+export function mayName(condition: string, variable: NamedVariable): boolean {
+  return condition.includes(variable);
+}
+
 export function readsLabel({ labels }: ConditionDependencies, key: string): boolean {
   return labels === "any" || labels.has(key);
 }

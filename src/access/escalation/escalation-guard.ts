@@ -1,8 +1,8 @@
 // Prevents privilege escalation. Each change of access is translated into the roles that it would pass on or take away, and its
 // author must hold all of them.
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { type ConditionDependencies, dependenciesOf, readsLabel } from "../conditions/condition-dependencies.ts";
+import { readsLabel } from "../conditions/condition-dependencies.ts";
+import type { KnownDependencies } from "../conditions/known-dependencies.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
@@ -20,12 +20,19 @@ import {
   provisions,
   requireWhole,
 } from "./require-held.ts";
+import { type Readers, createRequireReadHeld } from "./require-read-held.ts";
 import { type WayToAct, createRequireWithin, unlimitedWay } from "./require-within.ts";
 import { findRevokedRoles, readRoles } from "./revoked-roles.ts";
 import { type EffectiveGrant, heldBy, heldByAll, heldConditionally } from "./store.ts";
 
-export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): EscalationGuard {
+/** @param known what conditions read. */
+export function createEscalationGuard(
+  viewAuthor: ViewAuthor,
+  predefinedRoles: PredefinedRoles,
+  known: KnownDependencies,
+): EscalationGuard {
   const requireHeld = createRequireHeld(viewAuthor, predefinedRoles);
+  const requireReadHeld = createRequireReadHeld(requireHeld, known);
   const isOwner: EscalationGuard["isOwner"] = async (transaction) => {
     const { author } = transaction;
     if (author.grantsUntil !== null || author.narrowing !== undefined) return false;
@@ -82,30 +89,14 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
       if (!isSource(transaction)) await requireMayGiveAll(transaction, memberId, unlimitedWay, linkRule);
     },
 
-    async requireMayRename(transaction, { type, id, scope }) {
-      const around = await heldConditionally(transaction, scope);
-      const ofSubject = await heldBySubject(transaction, type, id);
-      const readingPath = await filterReading(around, ({ path }) => path);
-      const readingSubject = await filterReading(ofSubject, ({ subject }) => subject);
-      const known = [...readingPath.map((grant) => heldIn(scope, grant)), ...readingSubject];
-      const rule =
-        "to change a name that conditions read, the caller must hold every permission that these conditions guard";
-      await requireHeld(transaction, known, shifting(rule));
+    async requireMayRename(transaction, renamed) {
+      await requireReadHeld(transaction, await readersOfName(transaction, renamed), shifting(nameRule));
     },
 
     async requireMayRelabel(transaction, scope, before, after) {
       const labels = changedKeys(before, after);
       if (labels.length === 0) return;
-      const around = await heldConditionally(transaction, scope);
-      // An org's labels do not apply to its projects, which have their own.
-      const inScope = around.filter((grant) => scope.kind !== "org" || grant.scope.kind !== "project");
-      const reading = await filterReading(inScope, (dependencies) =>
-        labels.some((label) => readsLabel(dependencies, label)),
-      );
-      const rule =
-        "to change labels that conditions read, the caller must hold every permission that these conditions guard";
-      const known = reading.map((grant) => heldIn(scope, grant));
-      await requireHeld(transaction, known, shifting(rule));
+      await requireReadHeld(transaction, [await readersOfLabels(transaction, scope, labels)], shifting(labelRule));
     },
   };
 }
@@ -160,20 +151,33 @@ const confirmRule =
 const linkRule =
   "an identity is created by its member or by an owner of the org, with a credential that is neither limited nor narrowed";
 
-/** How many conditions are parsed between two turns of the event loop: a long one takes 2 ms. */
-const conditionsPerTurn = 4;
+const nameRule =
+  "to change a name that conditions read, the caller must hold every permission that these conditions guard";
+const labelRule =
+  "to change labels that conditions read, the caller must hold every permission that these conditions guard";
 
-/** Returns the grants whose conditions read something, in their order. Lets other calls proceed between many conditions. */
-async function filterReading(
-  grants: readonly EffectiveGrant[],
-  reads: (dependencies: ConditionDependencies) => boolean,
-): Promise<EffectiveGrant[]> {
-  const reading: EffectiveGrant[] = [];
-  for (const [index, grant] of grants.entries()) {
-    if (index % conditionsPerTurn === conditionsPerTurn - 1) await nextTurn();
-    if (grant.condition !== "" && reads(dependenciesOf(grant.condition))) reading.push(grant);
-  }
-  return reading;
+async function readersOfName(transaction: OrgTransaction, { type, id, scope }: Renamed): Promise<Readers[]> {
+  const around = await heldConditionally(transaction, scope);
+  const ofSubject = await heldBySubject(transaction, type, id);
+  return [
+    { grants: around.map((grant) => heldIn(scope, grant)), variable: "resource", reads: ({ path }) => path },
+    { grants: ofSubject, variable: "subject", reads: ({ subject }) => subject },
+  ];
+}
+
+async function readersOfLabels(
+  transaction: OrgTransaction,
+  scope: GrantScope,
+  labels: readonly string[],
+): Promise<Readers> {
+  const around = await heldConditionally(transaction, scope);
+  // An org's labels do not apply to its projects, which have their own.
+  const inScope = around.filter((grant) => scope.kind !== "org" || grant.scope.kind !== "project");
+  return {
+    grants: inScope.map((grant) => heldIn(scope, grant)),
+    variable: "resource",
+    reads: (dependencies) => labels.some((label) => readsLabel(dependencies, label)),
+  };
 }
 
 /** Returns the keys of the labels that differ between two sets, including those that only one of the sets has. */
