@@ -58,11 +58,12 @@ export function* explainTarget(
  */
 function grantorContext(
   snapshot: OrgSnapshot,
-  member: number,
+  member: number | undefined,
   resource: TargetScope,
   { now, conditions }: CheckRequest,
 ): ConditionInput {
-  const check = { subject: { kind: "member", record: member }, attributes: {}, now, conditions } as const;
+  const subject = member === undefined ? undefined : ({ kind: "member", record: member } as const);
+  const check = { subject, attributes: {}, now, conditions };
   return conditionInputOf(snapshot, check, bindableTarget(snapshot, resource));
 }
 
