@@ -7,6 +7,7 @@ import {
   listSubjects,
 } from "../../../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
+import type { RoleBindingRow } from "../../../src/access/engine/loading/rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
 import { runSteps } from "../../../src/scheduling/steps.ts";
 
@@ -40,6 +41,21 @@ beforeEach(() => {
   loadRows(snapshot, { roles: [{ id: operator, name: "operator", permissions: [permission] }] });
 });
 
+function bindingOf(number: number, type: "member" | "group", subjectId: string, condition: string): RoleBindingRow {
+  return {
+    id: idOf(6, number),
+    scope_type: "org",
+    scope_id: org,
+    subject_type: type,
+    subject_id: subjectId,
+    role_id: operator,
+    predefined_role: null,
+    start_time: null,
+    expire_time: null,
+    condition,
+  };
+}
+
 /** Creates groups, each with all the members and with bindings under these conditions. */
 function place(memberCount: number, conditionsOfGroups: readonly (readonly string[])[]): void {
   const groupOf = (number: number): string => idOf(4, number);
@@ -51,18 +67,7 @@ function place(memberCount: number, conditionsOfGroups: readonly (readonly strin
       members.map((id) => ({ group_id: groupOf(number), member_id: id, expire_time: null })),
     ),
     role_bindings: conditionsOfGroups.flatMap((conditions, number) =>
-      conditions.map((condition, index) => ({
-        id: idOf(6, number * 1000 + index),
-        scope_type: "org",
-        scope_id: org,
-        subject_type: "group",
-        subject_id: groupOf(number),
-        role_id: operator,
-        predefined_role: null,
-        start_time: null,
-        expire_time: null,
-        condition,
-      })),
+      conditions.map((condition, index) => bindingOf(number * 1000 + index, "group", groupOf(number), condition)),
     ),
   });
 }
@@ -86,10 +91,22 @@ test("a condition that does not read the subject is evaluated once, however many
 });
 
 test("conditions are not evaluated where they add nobody", () => {
-  place(300, [["yes"], ["subject 1"]]);
-  loadRows(snapshot, { groups: [{ id: idOf(4, 9), name: "gone", delete_time: new Date(0) }] });
+  place(300, [["yes", "yes, too"], ["subject 1"]]);
+  const gone = idOf(4, 9);
+  loadRows(snapshot, {
+    groups: [{ id: gone, name: "gone", delete_time: new Date(0) }],
+    role_bindings: [
+      bindingOf(5000, "group", gone, "no, of a group that is deleted"),
+      bindingOf(5001, "member", memberOf(1), "no, of a member that is listed"),
+      bindingOf(5002, "member", memberOf(1), ""),
+    ],
+  });
   expect(list().ids).toEqual(membersBefore(300));
-  expect(evaluations).toEqual(["yes"]);
+  expect(evaluations).toHaveLength(1);
+  // On a page after all of them, there is nobody to add.
+  loadRows(snapshot, { role_bindings: [bindingOf(5003, "member", memberOf(2), "no, of a member before the page")] });
+  expect(list({ after: memberOf(299) }).ids).toEqual([]);
+  expect(evaluations).toHaveLength(2);
 });
 
 test("conditions that read the subject have one input for each member", () => {
@@ -127,18 +144,7 @@ test("a page ends before a member about whom it cannot decide any more, and the 
 test("a page that ends early has those before its end only, whatever grants them the permission", () => {
   place(30, [["subject 1"]]);
   loadRows(snapshot, {
-    role_bindings: [3, 20].map((number) => ({
-      id: idOf(7, number),
-      scope_type: "org",
-      scope_id: org,
-      subject_type: "member",
-      subject_id: memberOf(number),
-      role_id: operator,
-      predefined_role: null,
-      start_time: null,
-      expire_time: null,
-      condition: "",
-    })),
+    role_bindings: [3, 20].map((number) => bindingOf(5000 + number, "member", memberOf(number), "")),
   });
   const until = (count: number): DecidingBound => ({ isOver: () => asked.length === count, isExceededBy: () => false });
   expect(list({ bound: until(10) })).toEqual({ ids: [1, 3].map(memberOf), endsAfter: memberOf(10) });
