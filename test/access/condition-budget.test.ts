@@ -53,6 +53,15 @@ test("each decision has its own budget, and all decisions of a request share one
   createRequestConditions().startDecision().spend(2500, doubling);
 });
 
+test("to look up a known result costs a twentieth of a part", () => {
+  const { spend, spendOnKnown } = createRequestConditions().startDecision();
+  spend(4999 / empty, bare);
+  for (let lookups = 0; lookups < 19; lookups++) spendOnKnown();
+  expect(() => {
+    for (let lookups = 0; lookups < 2; lookups++) spendOnKnown();
+  }).toThrow(decisionTooCostly);
+});
+
 test("results are shared by decisions about the same subject, target, labels, attributes, time and revision", () => {
   const conditions = createRequestConditions();
   const results = conditions.resultsOf("1", bare);

@@ -35,6 +35,17 @@ function bindAll(parentPath: string, subjectPath: string, conditions: readonly s
   return place.api.roleBindings.batchCreateRoleBindings({ parentPath, requests });
 }
 
+/** Creates members in a group. Returns their paths. */
+async function fill(group: string, count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, index) => `m-${index}`);
+  const requests = names.map((name) => ({ member: { name } }));
+  await place.api.members.batchCreateMembers({ parentPath: place.org.path, requests });
+  const memberPaths = names.map((name) => `${place.org.path}/members/${name}`);
+  const groupMembers = memberPaths.map((memberPath) => ({ groupMember: { memberPath } }));
+  await place.api.groupMembers.batchCreateGroupMembers({ parentPath: group, requests: groupMembers });
+  return memberPaths;
+}
+
 const ask = (resourcePath = place.web) => ({
   subjectPath: place.alice,
   permission,
@@ -69,9 +80,37 @@ describe("a decision", () => {
     expect(await failureOf(place.access.listResources({ ...ask(), parentPath: org.path }))).toMatchObject(tooCostly);
     await grant(web, bob, "/roles/admin");
     expect(await place.may(bob, web)).toBe(true);
+    expect(
+      (await place.access.listSubjects({ permission, resourcePath: web, context: { n: 1 } })).subjectPaths,
+    ).toEqual([bob]);
     // Granted further out, where the search comes last.
     await grant(org.path, alice, "/roles/admin");
     expect((await place.access.checkAccess(ask())).allowed).toBe(true);
+  });
+
+  test("is made about each member of a list, and fails as a check of it does", async () => {
+    const { access, alice, bob, org, web } = place;
+    const listed = { permission, resourcePath: web, context: { n: 1 } };
+    const readSubject = different(80).map((condition) => `${condition} || subject.path == ""`);
+    await bindAll(web, alice, readSubject);
+    await bindAll(org.path, bob, [`subject.path.endsWith("bob")`]);
+    const tooCostly = { reason: "LIMIT_EXCEEDED", message: expect.stringContaining("this decision") as string };
+    expect(await failureOf(access.checkAccess(ask()))).toMatchObject(tooCostly);
+    expect(await failureOf(access.listSubjects(listed))).toMatchObject(tooCostly);
+  });
+
+  test("is explained without those who could grant it, if the conditions of one of these cost too much", async () => {
+    const { access, alice, bob, grant, org, web } = place;
+    const ofBob = { subjectPath: bob, permission, resourcePath: web };
+    await grant(org.path, alice, "/roles/admin");
+    expect((await access.explainAccess(ofBob)).granterPaths).toContain(alice);
+    const readSubject = Array.from({ length: 100 }, (_, number) =>
+      Array(12).fill(`subject.path == "/${number}"`).join(" || "),
+    );
+    const carol = `${org.path}/members/carol`;
+    await place.api.members.createMember({ parentPath: org.path, member: { name: "carol" } });
+    await bindAll(org.path, carol, readSubject);
+    expect(await access.explainAccess(ofBob)).toMatchObject({ allowed: false, granterPaths: [] });
   });
 
   test("about the caller itself fails with what to do", async () => {
@@ -103,22 +142,32 @@ describe("a request", () => {
   });
 
   test("evaluates a condition that does not read the subject once for all members that it lists", async () => {
-    const { api, org, web, sre } = place;
-    const names = Array.from({ length: 1000 }, (_, index) => `m-${index}`);
-    const requests = names.map((name) => ({ member: { name } }));
-    await api.members.batchCreateMembers({ parentPath: org.path, requests });
-    const memberPaths = names.map((name) => `${org.path}/members/${name}`);
-    await api.groupMembers.batchCreateGroupMembers({
-      parentPath: sre,
-      requests: memberPaths.map((memberPath) => ({ groupMember: { memberPath } })),
-    });
-    await bindAll(web, sre, [large(1)]);
-    const asked = { permission, resourcePath: web, context: { n: 1001 }, pageSize: 1000 };
-    expect((await place.access.listSubjects(asked)).subjectPaths).toHaveLength(1000);
-    await bindAll(web, sre, [`${large(2)} || subject.path == ""`]);
-    expect(await failureOf(place.access.listSubjects({ ...asked, context: { n: 1 } }))).toMatchObject({
-      reason: "LIMIT_EXCEEDED",
-    });
+    const { web, sre } = place;
+    // Alice is in the group, too.
+    const count = (await fill(sre, 900)).length + 1;
+    // For each member, these would cost more than a decision may spend.
+    await bindAll(web, sre, different(100));
+    const asked = { permission, resourcePath: web, pageSize: 1000 };
+    const held = await place.access.listSubjects({ ...asked, context: { n: 1050 } });
+    expect([held.subjectPaths.length, held.nextPageToken]).toEqual([count, ""]);
+    const unheld = await place.access.listSubjects({ ...asked, context: { n: 1 } });
+    expect([unheld.subjectPaths.length, unheld.nextPageToken]).toEqual([0, ""]);
+  });
+
+  test("ends a page of members where its conditions cost too much, and the next one goes on", async () => {
+    const { web, sre } = place;
+    const members = await fill(sre, 1000);
+    await bindAll(web, sre, [`${large(1)} || subject.path.endsWith("7") || subject.path.endsWith("8")`]);
+    const asked = { permission, resourcePath: web, context: { n: 1 }, pageSize: 1000 };
+    const pages: string[][] = [];
+    let pageToken = "";
+    do {
+      const page = await place.access.listSubjects({ ...asked, pageToken });
+      pages.push(page.subjectPaths);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(pages).toHaveLength(2);
+    expect(pages.flat().toSorted()).toEqual(members.filter((path) => /[78]$/.test(path)).toSorted());
   });
 });
 

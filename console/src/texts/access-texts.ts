@@ -129,6 +129,7 @@ export const accessTexts = {
     binding: "Role binding",
     who: "Everybody who may",
     nobody: "Nobody may.",
+    nobodyHere: "Nobody on this page. The next ones go on.",
     where: "Where it may",
     nowhere: "On no project.",
     why: "Why?",

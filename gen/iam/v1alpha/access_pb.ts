@@ -862,7 +862,9 @@ export const AccessService: GenService<{
     output: typeof BatchCheckAccessResponseSchema;
   },
   /**
-   * Lists the Members of an Org who hold a permission on a resource in it, in the order of their ids.
+   * Lists the Members of an Org who hold a permission on a resource in it, in the order of their ids. A page can have fewer of them than
+   * `page_size`, or none, though there are more pages: where the conditions of RoleBindings have to be evaluated for many Members, or on
+   * suspended resources.
    *
    * @generated from rpc iam.v1alpha.AccessService.ListSubjects
    */

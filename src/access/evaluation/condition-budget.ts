@@ -9,6 +9,12 @@ const maxOfDecision = 5_000;
 /** What all decisions of one request may spend. */
 const maxOfRequest = 50_000;
 
+/**
+ * What it costs to look up a result that the request knows already. However many conditions are known, a request ends after a million
+ * of them.
+ */
+const costOfKnown = 0.05;
+
 /** So many characters of attributes double the cost of a condition. */
 const charactersOfUnit = 256;
 
@@ -22,6 +28,8 @@ export interface RequestConditions {
 export interface DecisionBudget {
   /** @throws ServiceError LIMIT_EXCEEDED when the decision or the request has spent its budget. */
   readonly spend: (cost: number, context: ConditionContext) => void;
+  /** Spends what it costs to look up a known result. Throws as `spend` does. */
+  readonly spendOnKnown: () => void;
 }
 
 interface Attributes {
@@ -45,14 +53,15 @@ export function createRequestConditions(): RequestConditions {
   return {
     startDecision() {
       let spentByDecision = 0;
+      const add = (weighted: number): void => {
+        spentByDecision += weighted;
+        spent += weighted;
+        if (spentByDecision > maxOfDecision) throw tooCostly(ofDecision);
+        if (spent > maxOfRequest) throw tooCostly(ofWholeRequest);
+      };
       return {
-        spend(cost, context) {
-          const weighted = cost * attributesOf(context).factor;
-          spentByDecision += weighted;
-          spent += weighted;
-          if (spentByDecision > maxOfDecision) throw tooCostly(ofDecision);
-          if (spent > maxOfRequest) throw tooCostly(ofWholeRequest);
-        },
+        spend: (cost, context) => add(cost * attributesOf(context).factor),
+        spendOnKnown: () => add(costOfKnown),
       };
     },
 

@@ -2,6 +2,7 @@ import { type ConditionContext, compileParsedCondition, parseCondition } from ".
 import { dependenciesOfParsed } from "../conditions/condition-dependencies.ts";
 import { countParts } from "../conditions/expressions.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { CompiledCondition } from "../engine/tables/condition-table.ts";
 import { subjectPathIn } from "../snapshots/snapshot-paths.ts";
 import type { CheckRequest } from "./check-request.ts";
 import type { DecisionBudget } from "./condition-budget.ts";
@@ -11,7 +12,10 @@ import type { DecisionTarget } from "./resolved-target.ts";
 const anybody: ConditionContext["subject"] = { path: "", type: "" };
 
 /** What conditions see of a check. */
-type ConditionCheck = Omit<CheckRequest, "counted">;
+interface ConditionCheck extends Omit<CheckRequest, "counted" | "subject"> {
+  /** Undefined for conditions that do not read the subject. */
+  readonly subject: CheckRequest["subject"] | undefined;
+}
 
 /** What a decision gives to conditions. Most decisions need none, so the rest is built for the first. */
 export interface ConditionInput {
@@ -41,26 +45,30 @@ export function conditionInputOf(snapshot: OrgSnapshot, check: ConditionCheck, t
  * @throws ConditionError when the condition is not valid. The predicate throws ServiceError LIMIT_EXCEEDED when the budget of the
  *   decision or of the request is spent.
  */
-export function compileWithinBudget(expression: string): (input: unknown) => boolean {
+export function compileWithinBudget(expression: string): CompiledCondition {
   const parsed = parseCondition(expression);
   const holds = compileParsedCondition(parsed);
   // Without attributes, a part takes at most about 15 µs; with them, up to that for each 256 characters more.
   const cost = countParts(parsed.expr);
   const isForAll = !dependenciesOfParsed(parsed).subject;
 
-  return (given) => {
+  const test = (given: unknown): boolean => {
     const input = given as ConditionInput;
     input.opened ??= open(input);
     const { context, budget } = input.opened;
     if (context === undefined) return false;
     const results = isForAll ? input.opened.resultsForAll : input.opened.results;
     const known = results.get(expression);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      budget.spendOnKnown();
+      return known;
+    }
     budget.spend(cost, context);
     const result = evaluate(holds, context);
     results.set(expression, result);
     return result;
   };
+  return Object.assign(test, { isForAll });
 }
 
 /** Returns what conditions see of a target; undefined if no condition can hold, as in `OpenedInput`. */
@@ -77,7 +85,7 @@ function open({ snapshot, check, target }: ConditionInput): OpenedInput {
   const context = {
     request: { time: new Date(now) },
     resource,
-    subject: { path: subjectPathIn(snapshot, subject), type: subject.kind },
+    subject: subject === undefined ? anybody : { path: subjectPathIn(snapshot, subject), type: subject.kind },
     context: attributes,
   };
   const results = conditions.resultsOf(snapshot.revision, context);

@@ -1,5 +1,6 @@
 import { type Allowed, type Denied, explainInSteps } from "../engine/decisions/explain-decision.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import type { Steps } from "../../scheduling/steps.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { type ConditionInput, conditionInputOf } from "./condition-input.ts";
@@ -24,23 +25,19 @@ export function* explainTarget(
   check: CheckRequest,
   permission: string,
   target: ResolvedTarget,
-  { maxUnmet, maxRoles, maxGrantors }: ExplainLimits,
+  { maxGrantors, ...limits }: ExplainLimits,
 ): Steps<ExplainedTarget> {
   const { subject, now, counted } = check;
   const { suspensions } = target;
   const resource = decidedOn(snapshot, check, permission, target);
   const conditionContext = conditionInputOf(snapshot, check, target);
-  const explanation = yield* explainInSteps(
-    snapshot,
-    { subject, permission, resource, now, conditionContext, counted },
-    {
-      maxUnmet,
-      maxRoles,
-      // Nothing can be granted on a suspended resource.
-      maxGrantors: suspensions.length === 0 ? maxGrantors : 0,
-      contextOf: (member, bindable) => grantorContext(snapshot, member, bindable, check),
-    },
-  );
+  const query = { subject, permission, resource, now, conditionContext, counted };
+  const contextOf = (member: number | undefined, bindable: TargetScope): ConditionInput =>
+    grantorContext(snapshot, member, bindable, check);
+  const explain = (grantors: number) =>
+    explainInSteps(snapshot, query, { ...limits, maxGrantors: grantors, contextOf });
+  // Nothing can be granted on a suspended resource.
+  const explanation = yield* orWithoutGrantors(explain, suspensions.length === 0 ? maxGrantors : 0);
   if (explanation.allowed) return explanation;
   const falseParts: (readonly string[])[] = [];
   for (const { condition } of explanation.unmet) {
@@ -51,6 +48,19 @@ export function* explainTarget(
   return { ...explanation, falseParts };
 }
 
+/** Explains without those who could grant if the conditions of one of these cost too much: the subject is not to blame for them. */
+function* orWithoutGrantors<Explanation>(
+  explain: (maxGrantors: number) => Steps<Explanation>,
+  maxGrantors: number,
+): Steps<Explanation> {
+  try {
+    return yield* explain(maxGrantors);
+  } catch (error) {
+    if (maxGrantors === 0 || !(error instanceof ServiceError) || error.reason !== "LIMIT_EXCEEDED") throw error;
+    return yield* explain(0);
+  }
+}
+
 /**
  * Returns the input of the conditions of a member that would bind a role on the resource. It has no attributes, because those
  * of the check belong to another call. Outside of the member's org its path is empty, so conditions that need a path do not
@@ -58,11 +68,12 @@ export function* explainTarget(
  */
 function grantorContext(
   snapshot: OrgSnapshot,
-  member: number,
+  member: number | undefined,
   resource: TargetScope,
   { now, conditions }: CheckRequest,
 ): ConditionInput {
-  const check = { subject: { kind: "member", record: member }, attributes: {}, now, conditions } as const;
+  const subject = member === undefined ? undefined : ({ kind: "member", record: member } as const);
+  const check = { subject, attributes: {}, now, conditions };
   return conditionInputOf(snapshot, check, bindableTarget(snapshot, resource));
 }
 

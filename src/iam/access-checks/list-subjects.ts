@@ -6,20 +6,21 @@ import {
   ListSubjectsResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf, slicesOf } from "../../access/evaluation/call.ts";
-import { listSubjects } from "../../access/engine/decisions/list-subjects.ts";
+import { type SubjectsQuery, listSubjects } from "../../access/engine/decisions/list-subjects.ts";
+import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { Steps } from "../../scheduling/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
-import { askedAbout } from "../../access/evaluation/resolved-target.ts";
+import { type ResolvedTarget, askedAbout } from "../../access/evaluation/resolved-target.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
-import { notFound } from "../../errors/service-error.ts";
+import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
+import { positionOf } from "../../standard-methods/read/list-page.ts";
 import { pastBinding, readAsOf } from "./as-of.ts";
 import { askingOf } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
@@ -28,6 +29,9 @@ import { readAttributes, readStaleness } from "./read-check-request.ts";
 import { requireOwnPermission } from "./require-known-permission.ts";
 
 const permissionToList = "iam.access.list";
+
+/** How long members are decided about for a page, in milliseconds: as long as that takes, changes of the org wait. */
+const maxDecidingMs = 2_000;
 
 /** Creates the method that lists the members of the resource's org, or of the org `system` for a service, who have a permission on the resource. */
 export function createListSubjects(dependencies: AccessDependencies) {
@@ -50,14 +54,6 @@ export function createListSubjects(dependencies: AccessDependencies) {
     const found = await evaluator.resolve(snapshot, path);
     if (found === undefined) throw notFound("resource", resourcePath);
     const target = askedAbout(found);
-    const conditions = createRequestConditions();
-    const checkRequestOfMember = (id: string): CheckRequest => ({
-      subject: { kind: "member", id },
-      attributes,
-      now,
-      counted: "all",
-      conditions,
-    });
     const binding = [
       "ListSubjects",
       permission,
@@ -65,28 +61,47 @@ export function createListSubjects(dependencies: AccessDependencies) {
       JSON.stringify(attributes),
       ...pastBinding(asOf, snapshot),
     ];
-    // On a suspended resource, not all members who hold the permission have access.
-    const accepts =
-      target.suspensions.length === 0
-        ? undefined
-        : (id: string) => allows(snapshot, checkRequestOfMember(id), permission, target);
-    const contextOf = (member: number) =>
-      conditionInputOf(snapshot, checkRequestOfMember(snapshot.members.idOf(member)), target);
+    const { after, size } = positionOf(pageTokens, request, binding);
+    const page = { after: after?.[0], limit: size + 1 };
     const list = function* (): Steps<ListSubjectsResponse> {
-      const { rows: ids, nextPageToken } = yield* listPageOfIds(pageTokens, request, binding, (after, limit) =>
-        listSubjects(snapshot, {
-          permission,
-          resource: target.resource,
-          now,
-          contextOf,
-          after,
-          limit,
-          accepts,
-        }),
-      );
-      const subjectPaths = ids.map((id) => memberPathIn(snapshot, id));
+      const query = { ...queryOf({ snapshot, permission, target, attributes, now }), ...page };
+      const { ids, endsAfter } = yield* listSubjects(snapshot, query);
+      const last = ids.length > size ? ids[size - 1] : endsAfter;
+      const subjectPaths = ids.slice(0, size).map((id) => memberPathIn(snapshot, id));
+      const nextPageToken = last === undefined ? "" : pageTokens.encode([last], binding);
       return create(ListSubjectsResponseSchema, { subjectPaths, nextPageToken, revision: snapshot.revision });
     };
     return readInSteps(snapshot, list, slicesOf(context));
+  };
+}
+
+interface Asked {
+  readonly snapshot: OrgSnapshot;
+  readonly permission: string;
+  readonly target: ResolvedTarget;
+  readonly attributes: CheckRequest["attributes"];
+  readonly now: number;
+}
+
+/** Returns what is asked about each member. All members share the budget of the request. */
+function queryOf({ snapshot, permission, target, attributes, now }: Asked): Omit<SubjectsQuery, "after" | "limit"> {
+  const check = { attributes, now, counted: "all", conditions: createRequestConditions() } as const;
+  const checkOf = (id: string): CheckRequest => ({ ...check, subject: { kind: "member", id } });
+  let endMs: number | undefined;
+  return {
+    permission,
+    resource: target.resource,
+    now,
+    contextOf(member) {
+      const subject = member === undefined ? undefined : ({ kind: "member", record: member } as const);
+      return conditionInputOf(snapshot, { ...check, subject }, target);
+    },
+    // On a suspended resource, not all members who hold the permission have access.
+    decides: target.suspensions.length === 0 ? undefined : (id) => allows(snapshot, checkOf(id), permission, target),
+    bound: {
+      isOver: () => performance.now() > (endMs ??= performance.now() + maxDecidingMs),
+      // The conditions of the next page have a budget of their own.
+      isExceededBy: (error) => error instanceof ServiceError && error.reason === "LIMIT_EXCEEDED",
+    },
   };
 }

@@ -5,7 +5,7 @@ import { decide } from "../../../src/access/engine/decisions/decide.ts";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
 import { runSteps } from "../../../src/scheduling/steps.ts";
 import { listResources } from "../../../src/access/engine/decisions/list-resources.ts";
-import { listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
+import { type SubjectsQuery, listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
 import { lackingPermissions } from "../../../src/access/engine/decisions/lacking-permissions.ts";
@@ -167,6 +167,7 @@ function expectedAnswers(rows: ModelRows, query: ModelQuestion, page: Page) {
     allowed,
     held: askedPermissions.filter((permission) => naiveDecide(rows, { ...query, permission })),
     subjects,
+    subjectsInParts: subjects,
     subjectsPage: pageOf(subjects, page),
     projects: naiveListProjects(rows, query),
     projectsPage: pageOf(naiveListProjects(rows, query), page),
@@ -182,11 +183,11 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
   const { permission, resource, now } = asked;
   const subject = { kind: asked.kind, id: asked.id };
   const conditionContext = { resource, subject: asked.id };
-  const contextOfMember = (member: number) => ({ resource, subject: snapshot.members.idOf(member) });
-  const contextOfGrantor = (member: number, about: TargetScope) => ({
+  const contextOfGrantor = (member: number | undefined, about: TargetScope) => ({
     resource: about,
-    subject: snapshot.members.idOf(member),
+    subject: member === undefined ? "" : snapshot.members.idOf(member),
   });
+  const contextOfMember = (member: number | undefined) => contextOfGrantor(member, resource);
   const contextOfResource = (about: TargetScope) => ({ resource: about, subject: asked.id });
   const counted = asked.counted === "all" ? "all" : { ids: asked.counted, revisions: [snapshot.revision] };
   const query = { subject, permission, resource, now, conditionContext, counted } as const;
@@ -202,8 +203,11 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
   return {
     allowed: decide(snapshot, query),
     held: askedPermissions.filter((name) => decide(snapshot, { ...query, permission: name })),
-    subjects: runSteps(listSubjects(snapshot, { ...subjects, limit: Infinity })),
-    subjectsPage: pageBy((after, size) => runSteps(listSubjects(snapshot, { ...subjects, after, limit: size }))),
+    subjects: runSteps(listSubjects(snapshot, { ...subjects, limit: Infinity })).ids,
+    subjectsInParts: listInParts(snapshot, subjects),
+    subjectsPage: pageBy((after, size) => [
+      ...runSteps(listSubjects(snapshot, { ...subjects, after, limit: size })).ids,
+    ]),
     projects: runSteps(listResources(snapshot, { ...resources, kind: "project", limit: Infinity })),
     projectsPage: pageBy((after, size) =>
       runSteps(listResources(snapshot, { ...resources, kind: "project", after, limit: size })),
@@ -221,6 +225,18 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
     grantors: explanation.allowed ? [] : explanation.grantors,
     explanation,
   };
+}
+
+/** Lists members in pages that end after one decision. */
+function listInParts(snapshot: OrgSnapshot, query: Omit<SubjectsQuery, "limit">): string[] {
+  const bound = { isOver: () => true, isExceededBy: () => false };
+  const found: string[] = [];
+  for (let after: string | undefined; ;) {
+    const { ids, endsAfter } = runSteps(listSubjects(snapshot, { ...query, after, limit: Infinity, bound }));
+    found.push(...ids);
+    if (endsAfter === undefined) return found;
+    after = endsAfter;
+  }
 }
 
 /** Checks that every row is found by id and, unless it is deleted, by name. */

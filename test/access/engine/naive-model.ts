@@ -1,6 +1,7 @@
 // A reference model of the rules of access: arrays of rows and filters, without regard to speed. Tests compare the engine
 // with it.
 import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
+import type { CompiledCondition } from "../../../src/access/engine/tables/condition-table.ts";
 import type { PredefinedRoles, RolePermissions } from "../../../src/access/engine/tables/role-table.ts";
 import type {
   GroupRow,
@@ -53,10 +54,11 @@ export const conditions: Readonly<Record<string, (context: ModelContext) => unkn
 };
 
 /** Rejects unknown expressions, like the compiler of the service. */
-export function compileCondition(expression: string): (context: unknown) => unknown {
+export function compileCondition(expression: string): CompiledCondition {
   const condition = conditions[expression];
   if (condition === undefined) throw new Error("does not compile");
-  return (context) => condition(context as ModelContext);
+  const isForAll = !expression.includes("subject");
+  return Object.assign((context: unknown) => condition(context as ModelContext), { isForAll });
 }
 
 export const predefinedRoles: PredefinedRoles = {

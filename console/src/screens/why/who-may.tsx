@@ -19,7 +19,7 @@ export function WhoMay({ of, permission, resource }: WhoMayProps) {
           <FoundPaths
             title={texts.why.who}
             kind={texts.kinds.member}
-            none={texts.why.nobody}
+            none={nextPageToken === "" ? texts.why.nobody : texts.why.nobodyHere}
             paths={subjectPaths}
             nextPage={nextPageToken}
             ask={(subject) => ({ subject, permission, resource })}

@@ -53,8 +53,8 @@ export interface ExplainOptions {
   readonly maxUnmet?: number;
   readonly maxRoles: number;
   readonly maxGrantors: number;
-  /** Returns the input of a member's conditions when it binds a role on the resource. */
-  readonly contextOf: (member: number, resource: TargetScope) => unknown;
+  /** Returns the input of a member's conditions when it binds a role on the resource; of no member, for those that do not read the subject. */
+  readonly contextOf: (member: number | undefined, resource: TargetScope) => unknown;
 }
 
 /** Explains a decision. The snapshot must not change between the steps. */
@@ -71,7 +71,7 @@ export function* explainInSteps(
   const roles = rolesWith(snapshot, query.permission, resource);
   const [role] = roles;
   const { maxRoles, maxGrantors: limit } = options;
-  const contextOf = (member: number): unknown => options.contextOf(member, resource);
+  const contextOf = (member: number | undefined): unknown => options.contextOf(member, resource);
   const wanted = role === undefined ? undefined : { role, resource, now, contextOf, limit };
   return {
     allowed: false,

@@ -18,8 +18,8 @@ export interface GrantorsQuery {
   /** The resource on which it is to be bound. */
   readonly resource: TargetScope;
   readonly now: number;
-  /** Returns the input of a member's conditions when it binds a role. */
-  readonly contextOf: (member: number) => unknown;
+  /** Returns the input of a member's conditions when it binds a role; of no member, for those that do not read the subject. */
+  readonly contextOf: (member: number | undefined) => unknown;
   readonly limit: number;
 }
 
@@ -30,7 +30,7 @@ export function* listGrantorsInSteps(snapshot: OrgSnapshot, query: GrantorsQuery
   if (limit <= 0) return [];
   const unheld = roles.permissions.find(unheldPermission);
   const found: string[] = [];
-  const candidates = yield* listSubjects(snapshot, {
+  const { ids: candidates } = yield* listSubjects(snapshot, {
     permission: bindPermission,
     resource,
     now,

@@ -71,6 +71,8 @@ export interface BindingIndex {
   readonly timesOf: (binding: number) => Pick<Binding, "startTime" | "expireTime">;
   readonly holdsAt: (binding: number, now: number) => boolean;
   readonly conditionHolds: (binding: number, context: unknown) => boolean;
+  /** Reports whether the condition is known not to read the subject. */
+  readonly conditionIsForAll: (binding: number) => boolean;
   readonly compare: (binding: number, other: number) => number;
   readonly bytes: () => number;
   readonly parts: () => readonly StoredPart[];
@@ -217,7 +219,7 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
       const condition = getField(bindings, binding, conditionField);
       return condition === 0 || conditions.holds(condition, context);
     },
-
+    conditionIsForAll: (binding) => conditions.isForAll(getField(bindings, binding, conditionField)),
     compare: ids.compare,
     bytes: () => bindings.bytes() + ids.bytes() + cells.bytes() + index.bytes(),
     parts: () => [...bindings.parts(), ...ids.parts(), ...cells.parts(), ...index.parts()],

@@ -4,7 +4,13 @@ import { type StoredPart, createRowsPart } from "./stored-part.ts";
  * Compiles an expression to a predicate. If the compilation throws, the condition does not hold. The predicate throws only to
  * end the request.
  */
-export type CompileCondition = (expression: string) => (context: unknown) => unknown;
+export type CompileCondition = (expression: string) => CompiledCondition;
+
+export interface CompiledCondition {
+  (context: unknown): unknown;
+  /** Whether it does not read the subject, so that it has one result for all subjects. */
+  readonly isForAll?: boolean;
+}
 
 /** The conditions of bindings. A condition that several bindings share is stored and compiled once. */
 export interface ConditionTable {
@@ -15,6 +21,8 @@ export interface ConditionTable {
   readonly textOf: (condition: number) => string;
   /** Reports whether the condition evaluates to exactly `true`. Throws what the predicate throws. */
   readonly holds: (condition: number, context: unknown) => boolean;
+  /** Reports whether the condition is known not to read the subject. */
+  readonly isForAll: (condition: number) => boolean;
   readonly bytes: () => number;
   readonly parts: () => readonly StoredPart[];
 }
@@ -23,13 +31,13 @@ interface Condition {
   readonly expression: string;
   uses: number;
   /** Compiled on first use. */
-  test: ((context: unknown) => unknown) | undefined;
+  test: CompiledCondition | undefined;
 }
 
 /** The approximate memory of a compiled expression, without its text. */
 const bytesOfCompiled = 2000;
 
-const never = (): boolean => false;
+const never: CompiledCondition = Object.assign(() => false, { isForAll: true });
 
 export function createConditionTable(compileCondition: CompileCondition): ConditionTable {
   const numbers = new Map<string, number>();
@@ -44,14 +52,6 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
     conditions[number] = condition;
     numbers.set(expression, number);
     bytes += bytesOf(condition);
-  }
-
-  function compile(expression: string): (context: unknown) => unknown {
-    try {
-      return compileCondition(expression);
-    } catch {
-      return never;
-    }
   }
 
   return {
@@ -80,9 +80,12 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
 
     holds(number, context) {
       const condition = conditions[number];
-      if (condition === undefined) return false;
-      condition.test ??= compile(condition.expression);
-      return condition.test(context) === true;
+      return condition !== undefined && testOf(condition, compileCondition)(context) === true;
+    },
+
+    isForAll(number) {
+      const condition = conditions[number];
+      return condition === undefined || testOf(condition, compileCondition).isForAll === true;
     },
 
     bytes: () => bytes,
@@ -103,4 +106,14 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
       ),
     ],
   };
+}
+
+function testOf(condition: Condition, compileCondition: CompileCondition): CompiledCondition {
+  if (condition.test !== undefined) return condition.test;
+  try {
+    condition.test = compileCondition(condition.expression);
+  } catch {
+    condition.test = never;
+  }
+  return condition.test;
 }
