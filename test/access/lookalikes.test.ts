@@ -157,19 +157,27 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
     });
   });
 
-  test("in a missing project only what is granted on the platform counts, and its conditions see its path by name", async () => {
+  test("in a missing project, only what is granted on the platform without a condition counts", async () => {
     const parentPath = "orgs/system";
-    const { path: auditor } = await cast.api.members.createMember({ parentPath, member: { name: uniqueName("a") } });
-    await cast.grant("", auditor, admin, { condition: `resource.path.startsWith("${org}/projects/")` });
+    const [plain, conditional] = await Promise.all(
+      ["", `!("closed" in resource.labels)`].map(async (condition) => {
+        const { path } = await cast.api.members.createMember({ parentPath, member: { name: uniqueName("a") } });
+        await cast.grant("", path, admin, { condition });
+        return path;
+      }),
+    );
     const alice = (await cast.member("alice")).path;
     await cast.grant(org, alice, admin, { condition: `resource.path.startsWith("${org}/projects/")` });
-    for (const [subject, isOfPlatform] of [
-      [auditor, true],
-      [alice, false],
-    ] as const) {
-      expect(await cast.may(subject, start, `${org}/projects/nothing`)).toBe(isOfPlatform);
-      expect(await cast.may(subject, start, `${org}/projects/@01990000-0000-7000-8000-00000000dead`)).toBe(false);
-    }
+    const mays = (path: string) =>
+      Promise.all([plain, conditional, alice].map((each) => cast.may(each ?? "", start, path)));
+    const project = { name: "closed", labels: { closed: "yes" } };
+    const { id } = await cast.api.projects.createProject({ parentPath: org, project });
+    expect(await mays(`${org}/projects/closed/instances/db`)).toEqual([true, false, true]);
+    // By its former name, nobody sees the labels of the project, nor those of its org in their place.
+    await cast.api.projects.updateProject({ path: `${org}/projects/closed`, project: { name: "moved" } });
+    expect(await mays(`${org}/projects/closed/instances/db`)).toEqual([true, false, false]);
+    expect(await mays(`${org}/projects/@${id}/instances/db`)).toEqual([true, false, true]);
+    expect(await mays(`${org}/projects/@01990000-0000-7000-8000-00000000dead`)).toEqual([true, false, false]);
   });
 
   describe("a condition", () => {

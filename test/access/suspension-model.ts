@@ -39,7 +39,7 @@ function chainOf(resource: ModelResource): ModelResource[] {
   return [resource, ...(resource.parent === undefined ? [] : chainOf(resource.parent))];
 }
 
-/** "It counts there and on everything below", and "in a project that does not exist, only role bindings on the platform". */
+/** "It counts there and on everything below", and "in a project that does not exist, only role bindings on the platform without a condition". */
 function countedOn(resource: ModelResource): ModelResource[] {
   return resource.kind === "missing project" ? chainOf(resource).slice(-1) : chainOf(resource);
 }
@@ -50,7 +50,7 @@ function holds(member: ModelMember, permission: string, resource: ModelResource)
     ({ on, permissions, condition }) =>
       countedOn(resource).includes(on) &&
       permissions.includes(permission) &&
-      (condition === undefined || condition(resource)),
+      (condition === undefined || (resource.kind !== "missing project" && condition(resource))),
   );
 }
 

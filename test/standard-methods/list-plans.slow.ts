@@ -314,6 +314,11 @@ describe("a page of a list across all parents reads little more than its own row
     await expectCheapPages(list, {});
   });
 
+  const kept = deep.filter(({ list }) => "delete_time" in listFieldsOf(list.definition, list.definition.places[0]));
+  test.each(kept)("$name, with deleted ones", async ({ list }) => {
+    await expectCheapPages(list, { showDeleted: true });
+  });
+
   const none = { orgIds: [], customerIds: [] };
   const inOrgs = deep.filter(({ list }) => list.definition.places[0].pattern[0] === "orgs");
   test.each(inOrgs)("$name, without what is suspended", async ({ list }) => {

@@ -60,6 +60,7 @@ export type CheckAccessRequest = Message<"iam.v1alpha.CheckAccessRequest"> & {
   /**
    * How old the result may be, at most a day, for example `5s`. If set, the service may use what it read about the
    * subject's Org for an earlier request: of the last minute at most while it reaches its database. If unset, the result is exact.
+   * A Project that was created since is not there yet, unless `revision` is its `etag`.
    *
    * A server that is set up for it (`TENANTRY_STALE_CHECKS_SECONDS`) also answers while it cannot reach its database, from what it has in
    * memory, if that was known to be current no longer ago than this. `stale_since` of the result says since when it may be outdated. It does so for
@@ -833,7 +834,7 @@ export const ExplainAccessResponse_InactiveGrantSchema: GenMessage<ExplainAccess
  * resource, or on the Service that does, and those on the platform.
  *
  * Whether the resource exists is not asked, because other services have most of them. But its Org and its Project have to: in
- * those that do not exist, also by a former name, only RoleBindings on the platform count.
+ * those that do not exist, also by a former name, only RoleBindings on the platform without a condition count.
  *
  * A permission of this service (`iam.` and `resources.`) that does not exist fails with INVALID_ARGUMENT, and the error names the
  * nearest. Those of other services are not known here: nobody holds one that is misspelt, except by a Role with all permissions.

@@ -61,13 +61,13 @@ export const onPlatform: ResolvedTarget = {
 
 /**
  * Returns a target as a question about access sees it. A call on what is in a project that is not there is decided on the org, and then finds nothing.
- * Who asks may find something: it does not know what became of the project, so only what is granted on the platform counts, as in an org that is not
- * there.
+ * Who asks may find something: it does not know what became of the project, nor which labels it had, so only what is granted on the platform without a
+ * condition counts.
  */
 export function askedAbout(target: ResolvedTarget): ResolvedTarget {
   if (!target.isInMissingProject) return target;
   const guard = "isGuarded" in target.resource && { isGuarded: target.resource.isGuarded };
-  return { ...target, resource: { kind: "platform", ...guard } };
+  return withoutPath({ ...target, resource: { kind: "platform", ...guard } });
 }
 
 /** Returns the target that stands for what is in an org or a project, and not for itself. */

@@ -86,10 +86,12 @@ export function createPageStatements<Row>(
     isDefault(order) &&
     (after === undefined || after.length === order.length);
 
-  const settingsFor = ({ parent, condition, order }: Selection): PageStatement["settings"] => {
+  const settingsFor = ({ parent, condition, order, showDeleted }: Selection): PageStatement["settings"] => {
     if (parent.some(({ by }) => by === "any")) {
       if (!condition.isEmpty) return oneByOne;
-      return parent[0]?.by !== "any" && isDefault(order) ? withoutFilter.acrossOneOrg : withoutFilter.acrossParents;
+      // Deleted rows are read apart, and sorted: they are few, and no index has them alone in this order.
+      const isWalked = parent[0]?.by !== "any" && isDefault(order) && !showDeleted;
+      return isWalked ? withoutFilter.acrossOneOrg : withoutFilter.acrossParents;
     }
     if (parent.length > 0 && condition.isEmpty) return withoutFilter.inOneParent;
     // What is found by labels is merged.
