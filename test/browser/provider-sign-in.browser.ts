@@ -168,5 +168,5 @@ test("a person accepts a member at the first sign-in, declines another one, and 
 
   await api.roleBindings.deleteRoleBinding({ path: `${first.replace(/\/members\/.*/, "")}/roleBindings/viewer` });
   await page.goto(`${url}/console${first}?tab=sessions`);
-  await page.getByText("lacks the permission").first().waitFor();
+  await page.getByText("You need").first().waitFor();
 });
