@@ -1,4 +1,5 @@
 // Tests when usage is summed up, and what becomes of the sums: with a write that goes on, a server that ends, a purge and a log that was cut.
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import { required } from "../../../src/errors/required.ts";
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => sql.close());
 
-/** Milliseconds, of which the creation of an org has many. */
+/** Milliseconds. */
 const shortPieces = { ...limits, summaries: { ...limits.summaries, pieces: [1_000] as const } };
 
 interface Place {
@@ -31,14 +32,19 @@ interface Place {
   readonly customer: UsageScope;
 }
 
-/** Creates an org in which there is a resource. */
-async function openPlace(): Promise<Place> {
+/**
+ * Creates an org in which there is a resource.
+ *
+ * @param pastMs for how long it has been there at least, in pieces, on a fast machine, too.
+ */
+async function openPlace(pastMs = 200): Promise<Place> {
   const cloud = await openCloud("gRPC", server.url, server.operatorKey);
   const { id } = await cloud.api.orgs.getOrg({ path: cloud.org });
   const [row] = await sql.query("select customer_id from orgs where id = $1", [id]);
   const customerId = String(row?.["customer_id"]);
   await cloud.create("first", 2);
   await cloud.complete();
+  await sleep(pastMs);
   const customer = { kind: "customer", id: customerId, customerId, orgId: null } as const;
   return { cloud, org: { kind: "org", id, customerId, orgId: id }, customer };
 }
@@ -96,7 +102,8 @@ test("what a write that goes on will have changed is not missed", async () => {
 });
 
 test("a server goes on where another one has ended", async () => {
-  const { org } = await openPlace();
+  // Transactions have twice as many pieces as the one before, from eight on: those below have 456.
+  const { org } = await openPlace(1_000);
   const period = await untilNow();
   const counts: number[] = [];
   for (let transactions = 1; transactions <= 5; transactions++) {
