@@ -66,14 +66,14 @@ export function createCallInterceptor(
     const { permission, typedPermission, listVisibility, target, itemPatterns, anyPath } = rules;
     const slices = slicesFor(timeSlices, caller, rules, request);
     const decisions: Decision[] = [];
-    const supported: (SupportRead | undefined)[] = [];
+    const supported = collectSupport((reads) => recordSupportUse(request, reads));
     const requiresAny = (permission ?? typedPermission) !== undefined;
     const ofItems =
       itemPatterns !== undefined && requiresAny ? await authorise.authoriserOf(caller, slices) : undefined;
     const decide = async (requirement: Requirement, path: AnyPath): Promise<Authorised> => {
       const decided = await (ofItems?.decide(requirement, path) ?? authorise(caller, requirement, path, slices));
       decisions.push({ requirement, path: decided.target });
-      supported.push(decided.support);
+      supported.add(decided.support);
       return decided;
     };
     const decideItems = async (permissionsOf: PermissionsOfItem, parent: ResolvedTarget): Promise<void> => {
@@ -90,7 +90,7 @@ export function createCallInterceptor(
       const steps = readAnyPaths(anyPath, message);
       // The steps of one path take less time than a promise.
       const paths = anyPath.listName === undefined ? runSteps(steps) : await slices.run(steps);
-      supported.push(...(await authorise.all(caller, permission, { paths, orgs: orgsOfSubjects(message) }, slices)));
+      supported.add(...(await authorise.all(caller, permission, { paths, orgs: orgsOf(message) }, slices)));
     } else if (permission !== undefined) {
       const path = readTarget(target, message);
       if (isOverParents(path, message)) {
@@ -114,9 +114,25 @@ export function createCallInterceptor(
     const confirm = confirmOf(caller, decisions, joinedOf(request.contextValues) !== undefined);
     const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin, slices });
-    await recordSupportUse(request, [...supported, authorised.support]);
+    await supported.record(authorised.support);
     return next(request);
   });
+}
+
+/** Reads them only for callers for whom they matter. */
+const orgsOf = (message: RequestFields) => () => orgsOfSubjects(message);
+
+/** Collects what a call reads with approved requests for support access, as few calls do, and records it. */
+function collectSupport(recordAll: (reads: readonly SupportRead[]) => Promise<void>) {
+  const reads: SupportRead[] = [];
+  const add = (...found: readonly (SupportRead | undefined)[]): void => {
+    for (const read of found) if (read !== undefined) reads.push(read);
+  };
+  const record = (last: SupportRead | undefined): Promise<void> | undefined => {
+    add(last);
+    return reads.length === 0 ? undefined : recordAll(reads);
+  };
+  return { add, record };
 }
 
 /**

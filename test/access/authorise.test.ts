@@ -326,7 +326,7 @@ test("several paths are all decided, and the first that is denied is explained",
     createDeciding().authorise.all(
       await callerOf(ours),
       start,
-      { paths: paths.map((path) => parseTargetPath(path, "path")), orgs: [] },
+      { paths: paths.map((path) => parseTargetPath(path, "path")), orgs: () => [] },
       alone,
     );
   await all();

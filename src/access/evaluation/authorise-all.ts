@@ -6,7 +6,7 @@ import { allowsEverywhere, neededEverywhere } from "./allows.ts";
 import type { DecisionView } from "./caller-view.ts";
 import type { CheckRequest } from "./check-request.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
-import { everywhere } from "./resolved-target.ts";
+import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
 import { type SupportRead, findSupported } from "./support-access.ts";
 import { isOperating } from "./support-permissions.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -15,8 +15,8 @@ import type { TargetPath } from "./target-path.ts";
 interface AskedPaths {
   /** The caller must hold the permission on each of them. */
   readonly paths: readonly TargetPath[];
-  /** Orgs whose members and groups it asks about, of which the handler decides. */
-  readonly orgs: readonly TargetPath[];
+  /** Returns the orgs whose members and groups it asks about, of which the handler decides. Few callers need them. */
+  readonly orgs: () => readonly TargetPath[];
 }
 
 /**
@@ -45,22 +45,23 @@ export function createAuthoriseAll(view: View, evaluator: AccessEvaluator, deny:
   return async (caller, permission, { paths, orgs }, slices) => {
     const { snapshot, check } = await view(caller, slices);
     if (usesEverywhere(evaluator, snapshot, check, permission)) return [];
-    const reads: (SupportRead | undefined)[] = [];
+    const reads: SupportRead[] = [];
+    const note = (target: ResolvedTarget | undefined): void => {
+      const read = target && findSupported(snapshot, check, permission, target);
+      if (read !== undefined) reads.push(read);
+    };
     for (const path of paths) {
       const slice = slices.next();
       if (slice !== undefined) await slice;
       const target =
         (await evaluator.resolveAllowed(snapshot, check, permission, path)) ??
         (await deny(snapshot, check, permission, path, slices));
-      reads.push(findSupported(snapshot, check, permission, target));
+      note(target);
     }
     if (evaluator.isOfPlatform(snapshot) && !isOperating(permission, false)) {
-      for (const path of orgs) {
-        const target = await evaluator.resolve(snapshot, path);
-        reads.push(target && findSupported(snapshot, check, permission, target));
-      }
+      for (const path of orgs()) note(await evaluator.resolve(snapshot, path));
     }
-    return reads.filter((read) => read !== undefined);
+    return reads;
   };
 }
 

@@ -12,7 +12,7 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 /** Records what a call that is authorised, and not yet made, reads with approved requests. */
 export type RecordSupportUse = (
   call: Pick<UnaryRequest, "contextValues" | "signal">,
-  reads: readonly (SupportRead | undefined)[],
+  reads: readonly SupportRead[],
 ) => Promise<void>;
 
 const hourMs = 3_600_000;
@@ -49,9 +49,9 @@ export function createRecordSupportUse({
     hasManyLines(read) ? { ...read, path: read.path.split("/", 3).join("/") } : read;
 
   return async ({ contextValues: values, signal }, all) => {
-    const reads = all.filter((read) => read !== undefined).map(shorten);
     // A call that joins the write of another has the locks of that, whose line says what is done.
-    if (reads.length === 0 || joinedOf(values) !== undefined) return;
+    if (joinedOf(values) !== undefined) return;
+    const reads = all.map(shorten);
     const author = authorOf({ values });
     const { actorId, actorOrgId, method, narrowing, origin } = author;
     const keyOf = (read: SupportRead): string => {

@@ -19,7 +19,7 @@ import { closeInStages } from "./close-in-stages.ts";
 import { continueWhenRead } from "./expect-continue.ts";
 import { createHeadCheck, refuseHead } from "./check-head.ts";
 import { createEndInOrder } from "./end-in-order.ts";
-import { listenOn } from "./listen-error.ts";
+import { listenOn } from "./listen.ts";
 import { isLeftOpen } from "./is-left-open.ts";
 import { toOriginForm } from "./origin-form.ts";
 import { answerError } from "../plain-error.ts";

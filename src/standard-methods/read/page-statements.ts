@@ -15,17 +15,19 @@ export interface PageStatement extends KnownStatement {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/**
- * A plan that is kept is made without the values, and before the tables have grown. So it has to walk the index of the order from the
- * start of the page and look up the joined rows one by one: that costs as much as the page, whatever the values.
- */
-export const keptPlan = {
-  plan_cache_mode: "force_generic_plan",
+/** Leaves the planner nothing but to walk an index in the order of the list, and to look up the joined rows one by one. */
+const walked = {
   enable_seqscan: "off",
   enable_sort: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
 };
+
+/**
+ * A plan that is kept is made without the values, and before the tables have grown. So it has to walk the index of the order from the
+ * start of the page and look up the joined rows one by one: that costs as much as the page, whatever the values.
+ */
+export const keptPlan = { plan_cache_mode: "force_generic_plan", ...walked };
 
 /**
  * Each joined row should be looked up in turn. The planner prefers to merge whole tables, by the org alone if its statistics cover
@@ -46,14 +48,7 @@ const withoutFilter = {
    * Across what one org has, the index of the order has what a page needs one after the other. The planner starts at the parents instead if it takes
    * them for few: statistics are often older than what was created at once, and each page then reads all of a parent, or all of the org.
    */
-  acrossOneOrg: {
-    ...oneByOne,
-    enable_seqscan: "off",
-    enable_hashjoin: "off",
-    enable_sort: "off",
-    enable_incremental_sort: "off",
-    join_collapse_limit: String(tablesToOrder),
-  },
+  acrossOneOrg: { ...walked, enable_incremental_sort: "off", join_collapse_limit: String(tablesToOrder) },
 };
 
 interface Template {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { HttpHandler } from "../../../src/http/http-messages.ts";
-import { explainListenError } from "../../../src/http/listener/listen-error.ts";
+import { explainListenError } from "../../../src/http/listener/listen.ts";
 import { createListener } from "../../../src/http/listener/listener.ts";
 import { answerJson } from "../../../src/http/plain-error.ts";
 import { callHttp2, frame, openHttp2, preface } from "../http2-client.ts";

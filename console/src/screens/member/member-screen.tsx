@@ -18,7 +18,7 @@ import { type Delivered, InvitationNote } from "../members/invitation-note.tsx";
 import { MemberState } from "../members/member-state.tsx";
 import { SendInvitationButton } from "../members/send-invitation-button.tsx";
 import { memberPermissions, SuspendButton } from "../members/suspend-button.tsx";
-import { permissionsOfActions, useActionsOfMembers } from "../members/use-actions-of-members.ts";
+import { permissionsOfActions, useMemberActions } from "../members/use-member-actions.ts";
 import { MemberGroups } from "./member-groups.tsx";
 import { historyPermission, MemberHistory } from "./member-history.tsx";
 import { MemberIdentities } from "./member-identities.tsx";
@@ -45,7 +45,7 @@ export function MemberScreen() {
   const path = `/orgs/${org}/members/${name}`;
   const member = useQuery(MembersService.method.getMember, { path });
   const permissions = usePermissions(path, permissionsOfScreen);
-  const actions = useActionsOfMembers();
+  const actions = useMemberActions();
   const [sent, setSent] = useState<Delivered>();
   return (
     <ScreenOf of={member}>

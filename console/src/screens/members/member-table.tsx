@@ -14,8 +14,8 @@ import type { Delivered } from "./invitation-note.tsx";
 import { MemberState } from "./member-state.tsx";
 import { SendInvitationButton } from "./send-invitation-button.tsx";
 import { SuspendButton } from "./suspend-button.tsx";
-import { useActionsOfMembers } from "./use-actions-of-members.ts";
-import { useMemberActions } from "./use-member-actions.tsx";
+import { useMemberActions } from "./use-member-actions.ts";
+import { useActionsOnMany } from "./use-actions-on-many.tsx";
 
 interface MemberTableProps {
   /** Such as `/orgs/acme`. */
@@ -27,8 +27,8 @@ interface MemberTableProps {
 }
 
 export function MemberTable({ org, label, rows, permissions, onSent }: MemberTableProps) {
-  const many = useMemberActions(org);
-  const actions = useActions(useActionsOfMembers());
+  const many = useActionsOnMany(org);
+  const actions = useActions(useMemberActions());
   const columns: readonly Column<Member>[] = [
     {
       title: texts.columns.name,

@@ -18,7 +18,7 @@ import { type Delivered, InvitationNote } from "./invitation-note.tsx";
 import { InviteDialog } from "./invite-dialog.tsx";
 import { MemberTable } from "./member-table.tsx";
 import { memberPermissions } from "./suspend-button.tsx";
-import { permissionsForMany } from "./use-member-actions.tsx";
+import { permissionsForMany } from "./use-actions-on-many.tsx";
 
 const pageSize = 100;
 

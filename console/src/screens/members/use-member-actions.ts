@@ -11,7 +11,7 @@ const kind = "iam.members";
 export const permissionsOfActions = permissionsFor(kind, "undelete");
 
 /** What can be done with a member beside suspending it: it is renamed, deleted and restored. */
-export function useActionsOfMembers(): ActionsOfKind<Member> {
+export function useMemberActions(): ActionsOfKind<Member> {
   const members = createClient(MembersService, useTransport());
   return {
     schema: MemberSchema,

@@ -15,7 +15,7 @@ import { valueOf } from "../../ui/text-field.tsx";
 export const permissionsForMany = ["iam.members.delete", "iam.groupMembers.create"];
 
 /** What can be done with several members of an org. */
-export function useMemberActions(org: string): readonly ManyAction<Member>[] {
+export function useActionsOnMany(org: string): readonly ManyAction<Member>[] {
   const transport = useTransport();
   const members = createClient(MembersService, transport);
   const groups = createClient(GroupMembersService, transport);
