@@ -6,7 +6,6 @@ import { texts } from "../../texts/texts.ts";
 import type { StateAction } from "../../ui/actions/state-action.ts";
 
 export const undeleteOrg = "iam.orgs.undelete";
-export const activateOrg = "iam.orgs.activate";
 
 /** What changes the state of an org: it is suspended, activated and restored. How it is deleted, its account says. */
 export function useOrgStates(): readonly StateAction<Org>[] {
@@ -26,7 +25,7 @@ export function useOrgStates(): readonly StateAction<Org>[] {
       intro: lifecycleTexts.activateIntro,
       done: texts.done.activated,
       kind: "plain",
-      permission: activateOrg,
+      permission: "iam.orgs.activate",
       fits: ({ state }) => state === Org_State.SUSPENDED,
       run: (versioned) => orgs.activateOrg(versioned),
     },
