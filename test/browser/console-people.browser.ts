@@ -1,6 +1,7 @@
 // What people do in the console with roles, and with what signs in: programs, OAuth clients, identity providers. Each test is a job.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
+import { findingsOf } from "./axe-findings.ts";
 import { type ConsolePage, type ConsolePlace, openConsolePlace } from "./console-place.ts";
 import { focusOn } from "./focus-on.ts";
 import { shellCommands } from "./shell-commands.ts";
@@ -18,6 +19,29 @@ beforeAll(async () => {
 afterAll(() => place.close());
 
 describe("roles", () => {
+  test("start with the permissions of another role, and have them by their names", async () => {
+    const { page, open, problems } = window;
+    await open(`${acme}/roles`);
+    await page.getByRole("button", { name: "New role" }).click();
+    const dialog = page.getByRole("dialog", { name: "New role" });
+    const start = dialog.getByRole("combobox", { name: "Start with" });
+    await start.selectOption("Viewer");
+    await dialog.getByText(/^\d+ chosen$/).waitFor();
+    await dialog.getByRole("searchbox", { name: "Search permissions" }).fill("iam.projects.get");
+    await dialog.getByRole("checkbox", { name: "iam.projects.get", exact: true }).uncheck();
+    await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("watcher");
+    expect(await findingsOf(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { permissions: all } = await place.api.roles.getRole({ path: "/roles/viewer" });
+    const { permissions } = await place.api.roles.getRole({ path: `${acme}/roles/watcher` });
+    const own = all.filter((name) => !name.includes("*") && name !== "iam.projects.get");
+    expect(permissions).toEqual(expect.arrayContaining(own));
+    expect(permissions.filter((name) => name.includes("*") || name === "iam.projects.get")).toEqual([]);
+    await place.api.roles.deleteRole({ path: `${acme}/roles/watcher` });
+    expect(problems).toEqual([]);
+  });
+
   test("are created from permissions that patterns and words find, also of services that are not known", async () => {
     const { page, open, problems } = window;
     await open(`${acme}/roles`);

@@ -1,5 +1,6 @@
 // What people do in the console with one row of a list, and with what was suspended or deleted. Each test is a job.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Org_State } from "../../gen/iam/v1alpha/org_pb.ts";
 import { Project_State } from "../../gen/iam/v1alpha/project_pb.ts";
 import { findingsOf } from "./axe-findings.ts";
 import { type CloudOfAcme, openCloudOfAcme, web } from "./cloud-of-acme.ts";
@@ -89,6 +90,50 @@ test("a deleted member and a deleted resource are restored from their lists", as
   await cloud.complete();
   await page.getByText("Done").waitFor();
   await cloud.resources.getResource({ path: `${web}/resources/data` });
+  expect(problems).toEqual([]);
+});
+
+test("labels are changed with the name, one in a line, and the screen shows them", async () => {
+  const { page, open, problems } = window;
+  const path = `${acme}/members/erin`;
+  await open(path);
+  await page.getByRole("button", { name: "Change" }).click();
+  const form = page.getByRole("dialog", { name: "Change erin" });
+  await form.getByLabel("Labels").fill("team=web\nDESK=4");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.getByText(/must have keys of 1 to 63 characters/).waitFor();
+  await form.getByLabel("Labels").fill("team = web\n\ndesk");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.getByText(/line 3 must be a key and a value/).waitFor();
+  await form.getByLabel("Labels").fill("team = web\ndesk = 4");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.waitFor({ state: "detached" });
+  await page.getByText("team=web").waitFor();
+  expect((await place.api.members.getMember({ path })).labels).toEqual({ team: "web", desk: "4" });
+  expect(await findingsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+test("the operator suspends an organisation in the list, which its screen says, and activates it again", async () => {
+  const { orgs } = place.api;
+  const { path } = await orgs.createOrg({ org: { name: "springs" } });
+  const { page, open, problems } = await place.signIn("/orgs/system/members/operator");
+  await open("/platform");
+  await page.getByRole("button", { name: "More of springs" }).click();
+  await page.getByRole("button", { name: "Suspend" }).click();
+  const question = page.getByRole("dialog", { name: "Suspend springs?" });
+  await question.getByText(/providers suspend its resources/).waitFor();
+  await question.getByRole("button", { name: "Suspend" }).click();
+  await page.getByRole("status").getByText("Suspended springs.").waitFor();
+  expect((await orgs.getOrg({ path })).state).toBe(Org_State.SUSPENDED);
+  await open(path);
+  await page.getByText("This organisation is suspended").waitFor();
+  await open("/platform?state=SUSPENDED");
+  await page.getByRole("button", { name: "More of springs" }).click();
+  await page.getByRole("button", { name: "Activate" }).click();
+  await page.getByRole("dialog", { name: "Activate springs?" }).getByRole("button", { name: "Activate" }).click();
+  await page.getByText("No organisation is like that.").waitFor();
+  expect((await orgs.getOrg({ path })).state).toBe(Org_State.ACTIVE);
   expect(problems).toEqual([]);
 });
 

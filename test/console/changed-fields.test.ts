@@ -21,3 +21,10 @@ test("only fields with another value are changed, also those that are emptied", 
 test("a field that a form does not have is never changed", () => {
   expect(changedFields(WebhookSchema, before, {}, ["description"])).toEqual(["description"]);
 });
+
+test("labels in another order are the same", () => {
+  const labelled = create(WebhookSchema, { labels: { env: "dev", tier: "2" } });
+  const named = (labels: Record<string, string>) => changedFields(WebhookSchema, labelled, { labels }, ["labels"]);
+  expect(named({ tier: "2", env: "dev" })).toEqual([]);
+  expect(named({ tier: "2", env: "live" })).toEqual(["labels"]);
+});

@@ -1,4 +1,4 @@
-import { type Message, type MessageInitShape, create, toJson } from "@bufbuild/protobuf";
+import { type JsonValue, type Message, type MessageInitShape, create, toJson } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { isObject } from "./rest-call.ts";
 
@@ -15,8 +15,14 @@ export function changedFields<Resource extends Message>(
 ): string[] {
   const valuesOf = (resource: Resource) => {
     const json = toJson(schema, resource, { useProtoFieldName: true });
-    return fields.map((field) => JSON.stringify(isObject(json) ? json[field] : undefined));
+    return fields.map((field) => JSON.stringify(isObject(json) ? json[field] : undefined, inOrder));
   };
   const [were, are] = [valuesOf(before), valuesOf(create(schema, after))];
   return fields.filter((_, index) => were[index] !== are[index]);
 }
+
+/** Maps have no order: those with the same entries are written alike. */
+const inOrder = (_key: string, value: JsonValue | undefined): JsonValue | undefined =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    : value;

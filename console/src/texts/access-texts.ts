@@ -74,7 +74,7 @@ export const accessTexts = {
     inherited: "Members through nested groups",
     through: "Through",
     notWhole: "There are more than this screen reads.",
-    top: "Nested in no group.",
+    top: "No group",
     nestedIn: "Nested in",
     add: "Add",
     remove: "Remove",

@@ -9,12 +9,14 @@ export const lifecycleTexts = {
   restoreCustomer: "It is as it was when it was deleted, with its organisations.",
   restoreProject: "It is as it was when it was deleted, with all that is in it.",
   suspend: "Suspend",
-  suspendProject:
+  suspendIntro:
     "Nothing in it can be changed, only who may activate it sees what is in it, and providers suspend its resources, until it is activated.",
   activate: "Activate",
-  activateProject: "What is in it can be seen and changed again as before, and providers resume its resources.",
+  activateIntro: "What is in it can be seen and changed again as before, and providers resume its resources.",
   projectIsSuspended:
     "This project is suspended: nothing in it can be changed, and only who may activate it sees what is in it.",
+  orgIsSuspended:
+    "This organisation is suspended: nothing in it can be changed, and only who may activate it sees what is in it.",
   projectIsDeleted: "This project is deleted. It can be restored until it is gone for ever.",
   memberIsDeleted: "This member is deleted. It can be restored until it is gone for ever.",
 };

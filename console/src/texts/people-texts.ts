@@ -29,6 +29,10 @@ export const peopleTexts = {
     } as Readonly<Record<string, string>>,
   },
   chooser: {
+    start: "Start with",
+    startEmpty: "No permissions",
+    startHint:
+      "The permissions of a role, which you then add to and take from. The new role does not follow that role.",
     search: "Search permissions",
     hint: "Words, or a pattern such as iam.*.list. A role has each permission by its name, so what is added later is not in it.",
     chosen: (count: number) => `${count} chosen`,

@@ -21,7 +21,6 @@ export const resourceTexts = {
   parameters: "Parameters",
   outputs: "What its provider says",
   uses: "Uses",
-  labels: "Labels",
   id: "ID",
   reason: "Because",
   underWay: "Under way",

@@ -2,12 +2,14 @@ import type { Message, MessageInitShape } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { ReactNode } from "react";
 import { changedFields } from "../calls/changed-fields.ts";
+import { labelTexts } from "../texts/label-texts.ts";
 import { texts } from "../texts/texts.ts";
 import { FormDialog } from "./form-dialog.tsx";
+import { labelsOf, readLabels, writeLabels } from "./labels.ts";
 import { Said } from "./said.tsx";
 import { TextAreaField, TextField, valueOf } from "./text-field.tsx";
 
-/** What people can rename and describe. */
+/** What people can rename and describe. Most have labels, too. */
 export type Changeable = Message & {
   readonly path: string;
   readonly name: string;
@@ -39,14 +41,16 @@ interface ChangeDialogProps<Resource extends Changeable> {
   readonly children?: ReactNode;
 }
 
-/** Changes the display name, the description and other fields of a resource, unless somebody else has changed it meanwhile. */
+/** Changes the display name, the description, labels and other fields of a resource, unless somebody else has changed it meanwhile. */
 export function ChangeDialog<Resource extends Changeable>(props: ChangeDialogProps<Resource>) {
   const { schema, of, intro, fields = [], read, onClose, onChange, children } = props;
   const { path = "", name = "", displayName = "", description = "", etag = "" } = of ?? {};
-  const shown = ["display_name", "description", ...fields];
+  const labels = of && labelsOf(of);
+  const shown = ["display_name", "description", ...(labels ? ["labels"] : []), ...fields];
   const submit = async (form: FormData): Promise<void> => {
     const described = { displayName: valueOf(form, "display_name"), description: valueOf(form, "description"), etag };
-    const changed = { ...described, ...read?.(form) } as MessageInitShape<GenMessage<Resource>>;
+    const labelled = labels && { labels: readLabels(valueOf(form, "labels")) };
+    const changed = { ...described, ...labelled, ...read?.(form) } as MessageInitShape<GenMessage<Resource>>;
     const paths = of === undefined ? [] : changedFields(schema, of, changed, shown);
     if (paths.length > 0) await onChange({ path, changed, updateMask: { paths } });
   };
@@ -73,6 +77,15 @@ export function ChangeDialog<Resource extends Changeable>(props: ChangeDialogPro
         defaultValue={displayName}
       />
       <TextAreaField name="description" label={texts.fields.description} defaultValue={description} />
+      {labels === undefined ? null : (
+        <TextAreaField
+          name="labels"
+          label={labelTexts.title}
+          hint={labelTexts.hint}
+          defaultValue={writeLabels(labels)}
+          code
+        />
+      )}
     </FormDialog>
   );
 }

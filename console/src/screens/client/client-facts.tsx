@@ -4,6 +4,7 @@ import { clientTexts } from "../../texts/sign-in-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { CodeLine } from "../../ui/code-line.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { LabelsFact } from "../../ui/labels-fact.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ClientId, Discovery } from "../clients/client-id.tsx";
 
@@ -35,6 +36,7 @@ export function ClientFacts({ client }: { readonly client: Client }) {
       <Fact title={texts.columns.path}>
         <code>{path}</code>
       </Fact>
+      <LabelsFact of={client} />
       <Fact title={texts.columns.created}>
         <Time at={createTime} />
       </Fact>

@@ -16,6 +16,7 @@ import { Time } from "../../ui/time.tsx";
 import { DeliveredUpTo } from "../deliveries/delivered-up-to.tsx";
 import { DeliversFor } from "../deliveries/delivers-for.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { ReceiverState } from "../event-streams/receiver-state.tsx";
 import { How } from "../event-streams/stream-table.tsx";
 
@@ -53,9 +54,7 @@ export function StreamFacts({ stream, delivery, mayRead }: StreamFactsProps) {
       <Fact title={deliveryTexts.deliversFor}>
         <DeliversFor memberPath={stream.memberPath} />
       </Fact>
-      <Fact title={texts.columns.path}>
-        <code>{stream.path}</code>
-      </Fact>
+      <PathFacts of={stream} />
       <Fact title={texts.columns.created}>
         <Time at={stream.createTime} />
       </Fact>

@@ -7,8 +7,10 @@ import { parentOf } from "../../calls/paths.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { ActionButtons } from "../../ui/actions/action-buttons.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
 import { GuardedButton } from "../../ui/guarded-button.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { AddDialog } from "./add-dialog.tsx";
@@ -43,7 +45,10 @@ export function GroupScreen() {
           intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
           actions={<ActionButtons of={data} actions={actions} permissions={permissions} />}
         >
-          <Outer org={org} name={data.name} />
+          <Facts>
+            <Outer org={org} name={data.name} />
+            <PathFacts of={data} />
+          </Facts>
           <Section
             title={texts.groups.members}
             actions={
@@ -85,10 +90,10 @@ function Outer({ org, name }: { readonly org: string; readonly name: string }) {
   const request = { parentPath: `${org}/groups/-`, filter: `name = ${JSON.stringify(name)}`, pageSize: 100 };
   const { data } = useQuery(GroupMembersService.method.listSubgroups, request, { retry: false });
   if (data === undefined) return null;
-  if (data.subgroups.length === 0) return <p className="quiet-text">{texts.groups.top}</p>;
+  const outer = data.subgroups.map(({ path }) => parentOf(path));
   return (
-    <p>
-      {texts.groups.nestedIn} <PathLinks paths={data.subgroups.map(({ path }) => parentOf(path))} />
-    </p>
+    <Fact title={texts.groups.nestedIn}>
+      {outer.length === 0 ? <span className="quiet-text">{texts.groups.top}</span> : <PathLinks paths={outer} />}
+    </Fact>
   );
 }

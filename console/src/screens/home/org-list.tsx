@@ -1,13 +1,11 @@
-import { createClient } from "@connectrpc/connect";
-import { useQuery, useTransport } from "@connectrpc/connect-query";
+import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { type Org, OrgsService, Org_State, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
+import { type Org, OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { toFilter } from "../../app/list-search.ts";
 import { nameOf } from "../../calls/paths.ts";
 import { ofCustomer } from "../../calls/use-choices.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
-import { lifecycleTexts } from "../../texts/lifecycle-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { restoreColumn } from "../../ui/actions/restore-button.tsx";
 import { useStateActions } from "../../ui/actions/use-state-actions.tsx";
@@ -19,6 +17,7 @@ import { copiedOf } from "../../ui/row-menu.tsx";
 import { SelectFilter, stateChoicesOf } from "../../ui/select-filter.tsx";
 import { StateBadge } from "../../ui/state-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { undeleteOrg, useOrgStates } from "./use-org-states.ts";
 
 const columns: readonly Column<Org>[] = [
   {
@@ -53,23 +52,6 @@ export function useOrgs(customer?: string) {
   return useQuery(OrgsService.method.listOrgs, request, { placeholderData: keepPreviousData, retry: false });
 }
 
-const undelete = "iam.orgs.undelete";
-
-function useRestoring() {
-  const orgs = createClient(OrgsService, useTransport());
-  return useStateActions<Org>([
-    {
-      act: lifecycleTexts.restore,
-      intro: lifecycleTexts.restoreOrg,
-      done: lifecycleTexts.restored,
-      kind: "plain",
-      permission: undelete,
-      fits: ({ state }) => state === Org_State.DELETED,
-      run: (versioned) => orgs.undeleteOrg(versioned),
-    },
-  ]);
-}
-
 interface OrgListProps {
   /** The customer whose orgs they are; empty for all. */
   readonly parentPath: string;
@@ -81,8 +63,8 @@ interface OrgListProps {
 export function OrgList({ of, parentPath, withCustomers = false }: OrgListProps) {
   const { page = "", state } = useSearch({ strict: false });
   const isDeleted = state === "DELETED";
-  const permissions = usePermissions(parentPath, [undelete], isDeleted);
-  const actions = useRestoring();
+  const permissions = usePermissions(parentPath, [undeleteOrg], isDeleted);
+  const actions = useStateActions(useOrgStates());
   const shown = [
     ...columns,
     ...(withCustomers ? [customerColumn] : []),

@@ -10,6 +10,7 @@ import { providerTexts } from "../../texts/sign-in-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -45,9 +46,7 @@ export function ProviderFacts({ provider }: { readonly provider: IdentityProvide
       <Fact title={providerTexts.scopes}>
         {asked.length === 0 ? providerTexts.onlyOpenid : <code translate="no">{asked.join(" ")}</code>}
       </Fact>
-      <Fact title={texts.columns.path}>
-        <code>{path}</code>
-      </Fact>
+      <PathFacts of={provider} />
       <Fact title={texts.columns.created}>
         <Time at={createTime} />
       </Fact>

@@ -2,10 +2,12 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { CustomersService } from "../../../../gen/iam/v1alpha/customer_pb.ts";
-import { OrgsService, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
+import { OrgsService, Org_State, Org_StateSchema } from "../../../../gen/iam/v1alpha/org_pb.ts";
 import { QuotasService } from "../../../../gen/iam/v1alpha/quota_pb.ts";
 import { usePermissions } from "../../calls/use-permissions.ts";
+import { lifecycleTexts } from "../../texts/lifecycle-texts.ts";
 import { texts } from "../../texts/texts.ts";
+import { StateNote } from "../../ui/deletion-facts.tsx";
 import { Answered } from "../../ui/notes.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
@@ -40,7 +42,11 @@ export function OverviewScreen() {
             </>
           }
         >
-          <FirstSteps org={name} />
+          {found.state === Org_State.SUSPENDED ? (
+            <StateNote>{lifecycleTexts.orgIsSuspended}</StateNote>
+          ) : (
+            <FirstSteps org={name} />
+          )}
           <Used path={path} />
           <WaitingAccess org={path} />
           <WaitingRequests org={path} />

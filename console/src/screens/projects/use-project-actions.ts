@@ -22,7 +22,7 @@ export function useProjectActions(): ActionsOfKind<Project> {
     states: [
       {
         act: lifecycleTexts.suspend,
-        intro: lifecycleTexts.suspendProject,
+        intro: lifecycleTexts.suspendIntro,
         done: texts.done.suspended,
         kind: "danger",
         permission: `${kind}.suspend`,
@@ -31,7 +31,7 @@ export function useProjectActions(): ActionsOfKind<Project> {
       },
       {
         act: lifecycleTexts.activate,
-        intro: lifecycleTexts.activateProject,
+        intro: lifecycleTexts.activateIntro,
         done: texts.done.activated,
         kind: "plain",
         permission: `${kind}.activate`,

@@ -21,6 +21,23 @@ export const isWildcard = (permission: string): boolean => permission.includes("
 /** Returns the verb of a permission, its last part. */
 export const verbOf = (permission: string): string => permission.slice(permission.lastIndexOf(".") + 1);
 
+/** The areas of the service itself. Of its wildcards, only `*` stands for them. */
+const ownAreas = ["iam.", "resources."];
+
+/**
+ * Returns the permissions of a role by their names, as a role of an org has them: those that a wildcard stands for instead of it.
+ *
+ * @param known what a wildcard can stand for.
+ */
+export function withoutWildcards(permissions: readonly string[], known: readonly string[]): string[] {
+  const ofOthers = known.filter((name) => !ownAreas.some((area) => name.startsWith(area)));
+  const named = permissions.flatMap((permission) => {
+    if (!isWildcard(permission)) return [permission];
+    return permission === "*" ? known : ofOthers.filter(permissionSearch(permission));
+  });
+  return [...new Set(named)];
+}
+
 /**
  * Returns which permissions somebody searches for: those that have all words, or those that are like a pattern. `*` stands for any text
  * in a part of a pattern, and for all parts that follow when it is the last: `iam.*` is all of `iam`.

@@ -8,8 +8,9 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { NamedFields, namedFields, readNamed } from "../../ui/named-fields.tsx";
 import { Loading } from "../../ui/notes.tsx";
 import { Said } from "../../ui/said.tsx";
-import { TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
+import { SelectField, TextAreaField, TextField, valueOf } from "../../ui/text-field.tsx";
 import { PermissionChooser } from "./permission-chooser.tsx";
+import { withoutWildcards } from "./permission-groups.ts";
 import { useKnownPermissions } from "./use-known-permissions.ts";
 
 interface CreateRoleDialogProps {
@@ -39,7 +40,7 @@ export function CreateRoleDialog({ org, open, onClose }: CreateRoleDialogProps) 
       }
     >
       <NamedFields />
-      <Permissions org={org} before={[]} />
+      <Permissions org={org} before={[]} startsFromRole />
     </FormDialog>
   );
 }
@@ -84,9 +85,37 @@ export function ChangeRoleDialog({ org, role, onClose }: ChangeRoleDialogProps) 
   );
 }
 
-function Permissions({ org, before }: { readonly org: string; readonly before: readonly string[] }) {
+interface PermissionsProps {
+  readonly org: string;
+  readonly before: readonly string[];
+  /** Whether somebody may begin with the permissions of another role. */
+  readonly startsFromRole?: boolean;
+}
+
+function Permissions({ org, before, startsFromRole = false }: PermissionsProps) {
   const known = useKnownPermissions(org);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(before));
   if (known === undefined) return <Loading />;
-  return <PermissionChooser known={known} chosen={chosen} onChoose={setChosen} />;
+  const { permissions, roles } = known;
+  const start = (path: string): void => {
+    const role = roles.find((each) => each.path === path);
+    setChosen(new Set(withoutWildcards(role?.permissions ?? [], permissions)));
+  };
+  return (
+    <>
+      {startsFromRole ? (
+        <SelectField
+          name="start"
+          label={texts.chooser.start}
+          hint={texts.chooser.startHint}
+          choices={[
+            { value: "", label: texts.chooser.startEmpty },
+            ...roles.map(({ path, name, displayName }) => ({ value: path, label: displayName || name })),
+          ]}
+          onValueChange={start}
+        />
+      ) : null}
+      <PermissionChooser known={permissions} chosen={chosen} onChoose={setChosen} />
+    </>
+  );
 }

@@ -4,7 +4,9 @@ import { type Role, RolesService } from "../../../../gen/iam/v1alpha/role_pb.ts"
 import { usePermissions } from "../../calls/use-permissions.ts";
 import { texts } from "../../texts/texts.ts";
 import { GuardedActions } from "../../ui/actions/action-buttons.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { Page, Section } from "../../ui/page.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { ScreenOf } from "../../ui/screen-of.tsx";
 import { PermissionList } from "./permission-list.tsx";
 import { RoleHolders } from "./role-holders.tsx";
@@ -25,6 +27,9 @@ export function RoleScreen() {
           intro={data.description === "" ? undefined : <bdi>{data.description}</bdi>}
           actions={<RoleActions org={org} role={data} />}
         >
+          <Facts>
+            <PathFacts of={data} />
+          </Facts>
           <Section title={texts.roles.permissions}>
             <PermissionList permissions={data.permissions} />
           </Section>

@@ -7,6 +7,7 @@ import { wordIn } from "../../texts/enum-words.ts";
 import { scimTexts } from "../../texts/scim-texts.ts";
 import { texts } from "../../texts/texts.ts";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { PathLinks } from "../../ui/path-link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { SourceUrl } from "./source-url.tsx";
@@ -26,9 +27,7 @@ export function SourceFacts({ source }: { readonly source: ScimSource }) {
       {identityProviderPath === "" ? null : (
         <Fact title={scimTexts.subject}>{wordIn(scimTexts.subjects, SubjectSchema, subject)}</Fact>
       )}
-      <Fact title={texts.columns.path}>
-        <code>{path}</code>
-      </Fact>
+      <PathFacts of={source} />
       <Fact title={texts.columns.created}>
         <Time at={createTime} />
       </Fact>

@@ -16,6 +16,7 @@ import { Time } from "../../ui/time.tsx";
 import { DeliveredUpTo } from "../deliveries/delivered-up-to.tsx";
 import { DeliversFor } from "../deliveries/delivers-for.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { PathFacts } from "../../ui/path-facts.tsx";
 import { Waiting } from "../webhooks/waiting.tsx";
 
 interface WebhookFactsProps {
@@ -51,9 +52,7 @@ export function WebhookFacts({ webhook, log, sent, mayRead }: WebhookFactsProps)
       <Fact title={deliveryTexts.deliversFor}>
         <DeliversFor memberPath={webhook.memberPath} />
       </Fact>
-      <Fact title={texts.columns.path}>
-        <code>{webhook.path}</code>
-      </Fact>
+      <PathFacts of={webhook} />
       <Fact title={texts.columns.created}>
         <Time at={webhook.createTime} />
       </Fact>
