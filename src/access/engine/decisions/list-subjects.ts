@@ -32,6 +32,8 @@ export interface SubjectsPage {
   readonly ids: readonly string[];
   /** The id after which members have not been decided about; undefined if the page has all, or as many as it may have. */
   readonly endsAfter: string | undefined;
+  /** Members after the end of the page who have the permission without a decision. The next page has them, too. */
+  readonly undoubted: readonly string[];
 }
 
 /** The bindings that are decided for each member, by the number of their subject. */
@@ -45,14 +47,15 @@ type BindingsBySubject = ReadonlyMap<number, readonly number[]>;
 export function* listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): Steps<SubjectsPage> {
   const { org, members } = snapshot;
   const { after, limit, bound } = query;
-  if (org.state === "DELETED") return { ids: [], endsAfter: undefined };
+  if (org.state === "DELETED") return { ids: [], endsAfter: undefined, undoubted: [] };
   const page = createIdPage(members, { after, limit });
   const visited = new Set<number>();
   const open = yield* offerForAll(snapshot, query, page, visited);
   const candidates = yield* findCandidates(snapshot, query, { page, open, visited });
   const endAfter = (last: number): SubjectsPage => {
-    const decided = page.records().filter((record) => members.compare(record, last) <= 0);
-    return { ids: decided.map(members.idOf), endsAfter: members.idOf(last) };
+    const ids = page.ids();
+    const end = page.records().filter((record) => members.compare(record, last) <= 0).length;
+    return { ids: ids.slice(0, end), endsAfter: members.idOf(last), undoubted: ids.slice(end) };
   };
 
   let last = 0;
@@ -68,7 +71,8 @@ export function* listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): Step
     last = member;
     yield;
   }
-  return last !== 0 && last === candidates[maxDecided - 1] ? endAfter(last) : { ids: page.ids(), endsAfter: undefined };
+  if (last !== 0 && last === candidates[maxDecided - 1]) return endAfter(last);
+  return { ids: page.ids(), endsAfter: undefined, undoubted: [] };
 }
 
 /** Adds the members whom bindings grant the permission whoever they are. Returns the other bindings. */
