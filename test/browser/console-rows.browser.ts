@@ -176,6 +176,34 @@ test("the menu of a row says why something in it would be refused, and who can h
   expect(problems).toEqual([]);
 });
 
+test("what has got the name of something meanwhile is not deleted in its place", async () => {
+  const { page, open, problems } = window;
+  const { apiKeys, groupMembers } = place.api;
+  const [bob, group] = [`${acme}/members/bob`, `${acme}/groups/on-call`];
+  const key = { parentPath: bob, apiKey: { name: "laptop" } };
+  await apiKeys.createApiKey(key);
+  await open(`${bob}?tab=keys`);
+  await page.getByRole("button", { name: "Delete laptop" }).click();
+  const deletion = page.getByRole("dialog", { name: "Delete laptop?" });
+  await deletion.waitFor();
+  await apiKeys.deleteApiKey({ path: `${bob}/apiKeys/laptop` });
+  await apiKeys.createApiKey(key);
+  await deletion.getByRole("button", { name: "Delete" }).click();
+  await deletion.getByRole("alert").getByText("Somebody has changed it").waitFor();
+  await apiKeys.getApiKey({ path: `${bob}/apiKeys/laptop` });
+  await open(group);
+  await page.getByRole("button", { name: "Remove bob" }).click();
+  const removal = page.getByRole("dialog", { name: "Remove bob?" });
+  await removal.getByRole("button", { name: "Show what changes" }).click();
+  await removal.getByRole("status").waitFor();
+  await groupMembers.deleteGroupMember({ path: `${group}/members/bob` });
+  await groupMembers.createGroupMember({ parentPath: group, groupMember: { memberPath: bob } });
+  await removal.getByRole("button", { name: "Remove" }).click();
+  await removal.getByRole("alert").getByText("Somebody has changed it").waitFor();
+  await groupMembers.getGroupMember({ path: `${group}/members/bob` });
+  expect(problems).toEqual([]);
+});
+
 test("what a role contains is said before it is granted, in a sentence and permission by permission", async () => {
   const { page, open, problems } = window;
   await open(`${acme}/roleBindings?create=true`);
