@@ -204,6 +204,26 @@ test("what has got the name of something meanwhile is not deleted in its place",
   expect(problems).toEqual([]);
 });
 
+test("what somebody types about a group stays while the list of groups cannot be read again", async () => {
+  const { page, open } = await place.signIn(wile);
+  await open(`${acme}/groups`);
+  await page.getByRole("button", { name: "More of shop" }).click();
+  await page.getByRole("dialog", { name: "More of shop" }).getByRole("button", { name: "Change" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change shop" });
+  const description = dialog.getByRole("textbox", { name: "Description" });
+  await description.fill("Sells anvils.");
+  await page.route(/GroupsService\/ListGroups/, (route) =>
+    route.fulfill({ status: 503, json: { code: "unavailable" } }),
+  );
+  const refused = page.waitForResponse(/GroupsService\/ListGroups/);
+  await place.api.groups.createGroup({ parentPath: acme, group: { name: "fans" } });
+  await refused;
+  await page.unroute(/GroupsService\/ListGroups/);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("status").getByText("Saved shop.").waitFor();
+  expect((await place.api.groups.getGroup({ path: `${acme}/groups/shop` })).description).toBe("Sells anvils.");
+});
+
 test("what a role contains is said before it is granted, in a sentence and permission by permission", async () => {
   const { page, open, problems } = window;
   await open(`${acme}/roleBindings?create=true`);
