@@ -53,7 +53,6 @@ export function createListSubjects(dependencies: AccessDependencies) {
     await requireReached(snapshot, request.revision, "revision");
     const found = await evaluator.resolve(snapshot, path);
     if (found === undefined) throw notFound("resource", resourcePath);
-    const target = askedAbout(found);
     const binding = [
       "ListSubjects",
       permission,
@@ -64,6 +63,7 @@ export function createListSubjects(dependencies: AccessDependencies) {
     const { after, size } = positionOf(pageTokens, request, binding);
     const page = { after: after?.[0], limit: size + 1 };
     const list = function* (): Steps<ListSubjectsResponse> {
+      const target = askedAbout(evaluator.resolveAgain(snapshot, path, found));
       const query = { ...queryOf({ snapshot, permission, target, attributes, now }), ...page };
       const { ids, endsAfter } = yield* listSubjects(snapshot, query);
       const last = ids.length > size ? ids[size - 1] : endsAfter;
