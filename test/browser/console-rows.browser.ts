@@ -176,6 +176,19 @@ test("the menu of a row says why something in it would be refused, and who can h
   expect(problems).toEqual([]);
 });
 
+test("the menu of a row can be used when the service could not say what the person may do", async () => {
+  const { page, open } = await place.signIn(wile);
+  await place.api.groups.createGroup({ parentPath: acme, group: { name: "gone-soon" } });
+  await open(`${acme}/groups`);
+  await page.getByRole("button", { name: "More of gone-soon" }).waitFor();
+  await page.route(/AccessService\/TestPermissions/, (route) =>
+    route.fulfill({ status: 429, json: { code: "resource_exhausted" } }),
+  );
+  await page.getByRole("button", { name: "More of gone-soon" }).click();
+  await page.getByRole("dialog", { name: "More of gone-soon" }).getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog", { name: "Delete gone-soon?" }).waitFor();
+});
+
 test("what has got the name of something meanwhile is not deleted in its place", async () => {
   const { page, open, problems } = window;
   const { apiKeys, groupMembers } = place.api;
