@@ -164,6 +164,18 @@ test("a page decides about 2000 members at most", () => {
   expect(list({ limit: 2 })).toMatchObject({ ids: [1, 11].map(memberOf), endsAfter: undefined });
 });
 
+test("conditions that are not compiled within the time are compiled when the list is asked for again", () => {
+  place(3, [numbered("subject", 5), numbered("no", 5)]);
+  const attempt = (compilations: number): SubjectsPage => {
+    let calls = 0;
+    return list({ bound: { isOver: () => calls++ >= compilations, isExceededBy: () => false } });
+  };
+  for (let compiled = 1; compiled < 10; compiled += 3) {
+    expect(attempt(3)).toMatchObject({ ids: [], isUnfinished: true });
+  }
+  expect(attempt(3)).toEqual({ ids: [], endsAfter: undefined, undoubted: [] });
+});
+
 test("those who can grant a role are found after more members than a page decides about", () => {
   place(2001, [["subject, of nobody"]]);
   const [binder, owner] = [idOf(3, 1), memberOf(2000)];
