@@ -135,15 +135,17 @@ export function createSearchActions({
     if (check === undefined) return nothing;
     const { snapshot } = check;
     const names = await listPermissions(database.reads, snapshot.org.id, knownPermissions);
-    const found = await evaluator.resolve(snapshot, parseTargetPath(resourcePath, "resource.id"));
+    const path = parseTargetPath(resourcePath, "resource.id");
+    const found = await evaluator.resolve(snapshot, path);
     if (found === undefined) return nothing;
-    const target = askedAbout(found);
     const binding = ["SearchActions", subjectPath, resourcePath, JSON.stringify(attributes)];
-    const isAllowed = (name: string): boolean => allows(snapshot, check, name, target);
-    const list = () =>
-      listPageOfIds(pageTokens, pageOf(request), binding, (after = "", limit) =>
+    const list = () => {
+      const target = askedAbout(evaluator.resolveAgain(snapshot, path, found));
+      const isAllowed = (name: string): boolean => allows(snapshot, check, name, target);
+      return listPageOfIds(pageTokens, pageOf(request), binding, (after = "", limit) =>
         findAllowed(names, after, limit, isAllowed),
       );
+    };
     const { rows, nextPageToken } = await readInSteps(snapshot, list, slicesOf(context));
     return { results: rows.map((name) => ({ name })), page: { nextToken: nextPageToken } };
   };

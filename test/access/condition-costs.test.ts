@@ -113,6 +113,21 @@ describe("a decision", () => {
     expect(await access.explainAccess(ofBob)).toMatchObject({ allowed: false, granterPaths: [] });
   });
 
+  test("is explained with its own conditions, and denied, if those of many who could grant it cost more than a request may spend", async () => {
+    const { access, api, bob, grant, org, sre, web } = place;
+    await fill(sre, 1000);
+    await bindAll(org.path, sre, [Array(12).fill(`subject.path == "/"`).join(" || ")]);
+    await bindAll(web, bob, ["context.n == 0 && context.m == 1"]);
+    const explained = await access.explainAccess({ ...ask(), subjectPath: bob });
+    expect(explained).toMatchObject({ allowed: false, granterPaths: [] });
+    expect(explained.conditionalGrants[0]?.falseParts).toEqual(["context.n == 0", "context.m == 1"]);
+    await grant(org.path, bob, "/roles/viewer");
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: bob, apiKey: { name: "laptop" } });
+    const update = { path: web, project: {}, updateMask: { paths: ["description"] } };
+    const denied = await failureOf(createApi("REST", server.url, secret).projects.updateProject(update));
+    expect(denied).toMatchObject({ reason: "PERMISSION_DENIED", metadata: { permission: "iam.projects.update" } });
+  });
+
   test("about the caller itself fails with what to do", async () => {
     const { alice, api, org } = place;
     await bindAll(org.path, alice, different(100));

@@ -221,6 +221,67 @@ test("the menu of a row says why something in it would be refused, and who can h
   expect(problems).toEqual([]);
 });
 
+test("the menu of a row can be used when the service could not say what the person may do", async () => {
+  const { page, open } = await place.signIn(wile);
+  await place.api.groups.createGroup({ parentPath: acme, group: { name: "gone-soon" } });
+  await open(`${acme}/groups`);
+  await page.getByRole("button", { name: "More of gone-soon" }).waitFor();
+  await page.route(/AccessService\/TestPermissions/, (route) =>
+    route.fulfill({ status: 429, json: { code: "resource_exhausted" } }),
+  );
+  await page.getByRole("button", { name: "More of gone-soon" }).click();
+  await page.getByRole("dialog", { name: "More of gone-soon" }).getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog", { name: "Delete gone-soon?" }).waitFor();
+});
+
+test("what has got the name of something meanwhile is not deleted in its place", async () => {
+  const { page, open, problems } = window;
+  const { apiKeys, groupMembers } = place.api;
+  const [bob, group] = [`${acme}/members/bob`, `${acme}/groups/on-call`];
+  const key = { parentPath: bob, apiKey: { name: "laptop" } };
+  await apiKeys.createApiKey(key);
+  await open(`${bob}?tab=keys`);
+  await page.getByRole("button", { name: "Delete laptop" }).click();
+  const deletion = page.getByRole("dialog", { name: "Delete laptop?" });
+  await deletion.waitFor();
+  await apiKeys.deleteApiKey({ path: `${bob}/apiKeys/laptop` });
+  await apiKeys.createApiKey(key);
+  await deletion.getByRole("button", { name: "Delete" }).click();
+  await deletion.getByRole("alert").getByText("Somebody has changed it").waitFor();
+  await apiKeys.getApiKey({ path: `${bob}/apiKeys/laptop` });
+  await open(group);
+  await page.getByRole("button", { name: "Remove bob" }).click();
+  const removal = page.getByRole("dialog", { name: "Remove bob?" });
+  await removal.getByRole("button", { name: "Show what changes" }).click();
+  await removal.getByRole("status").waitFor();
+  await groupMembers.deleteGroupMember({ path: `${group}/members/bob` });
+  await groupMembers.createGroupMember({ parentPath: group, groupMember: { memberPath: bob } });
+  await removal.getByRole("button", { name: "Remove" }).click();
+  await removal.getByRole("alert").getByText("Somebody has changed it").waitFor();
+  await groupMembers.getGroupMember({ path: `${group}/members/bob` });
+  expect(problems).toEqual([]);
+});
+
+test("what somebody types about a group stays while the list of groups cannot be read again", async () => {
+  const { page, open } = await place.signIn(wile);
+  await open(`${acme}/groups`);
+  await page.getByRole("button", { name: "More of shop" }).click();
+  await page.getByRole("dialog", { name: "More of shop" }).getByRole("button", { name: "Change" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change shop" });
+  const description = dialog.getByRole("textbox", { name: "Description" });
+  await description.fill("Sells anvils.");
+  await page.route(/GroupsService\/ListGroups/, (route) =>
+    route.fulfill({ status: 503, json: { code: "unavailable" } }),
+  );
+  const refused = page.waitForResponse(/GroupsService\/ListGroups/);
+  await place.api.groups.createGroup({ parentPath: acme, group: { name: "fans" } });
+  await refused;
+  await page.unroute(/GroupsService\/ListGroups/);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("status").getByText("Saved shop.").waitFor();
+  expect((await place.api.groups.getGroup({ path: `${acme}/groups/shop` })).description).toBe("Sells anvils.");
+});
+
 test("what a role contains is said before it is granted, in a sentence and permission by permission", async () => {
   const { page, open, problems } = window;
   await open(`${acme}/roleBindings?create=true`);

@@ -6,6 +6,8 @@ export interface Permissions {
   readonly resourcePath: string;
   /** Undefined while the service has not said. */
   readonly may: (permission: string) => boolean | undefined;
+  /** Whether the service could not say. It then decides, and says why, when something is done. */
+  readonly failed?: boolean;
 }
 
 /**
@@ -14,6 +16,6 @@ export interface Permissions {
  * @param enabled false while it is not known on what.
  */
 export function usePermissions(resourcePath: string, permissions: string[], enabled = true): Permissions {
-  const { data } = useQuery(AccessService.method.testPermissions, { resourcePath, permissions }, { enabled });
-  return { resourcePath, may: (permission) => data?.permissions.includes(permission) };
+  const { data, error } = useQuery(AccessService.method.testPermissions, { resourcePath, permissions }, { enabled });
+  return { resourcePath, may: (permission) => data?.permissions.includes(permission), failed: error !== null };
 }

@@ -29,7 +29,12 @@ export function GuardedButton({
   const may = permissions.may(permission);
   if (may !== false) {
     return (
-      <Button kind={kind} disabled={may === undefined} aria-label={label} onClick={onClick}>
+      <Button
+        kind={kind}
+        disabled={may === undefined && permissions.failed !== true}
+        aria-label={label}
+        onClick={onClick}
+      >
         {children}
       </Button>
     );

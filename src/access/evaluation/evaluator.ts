@@ -27,6 +27,11 @@ export interface AccessEvaluator {
   /** Resolves a path from the view of a snapshot; undefined if its customer or org does not exist. */
   resolve(snapshot: OrgSnapshot, path: TargetPath): Resolved;
   /**
+   * Returns a target as it is by now, in no time: the snapshot may have changed since its path was resolved, while somebody waited to read it
+   * in steps. One outside of its org stays as it was.
+   */
+  resolveAgain(snapshot: OrgSnapshot, path: TargetPath, found: ResolvedTarget): ResolvedTarget;
+  /**
    * Resolves a path if the subject, which is in the snapshot's org, holds the permission on it; undefined if it does not. If
    * grants on the platform decide, the target is `everywhere`; where a customer may require that these are approved, the path is looked up for
    * that. What gives the permission is recorded as used: this is for the decision about a call.
@@ -61,8 +66,7 @@ function recording(record: RecordUse, seen: (target: ResolvedTarget) => Resolved
 }
 
 export function createAccessEvaluator(options: EvaluatorOptions): AccessEvaluator {
-  const { database, collections, recordUse, systemOrgId } = options;
-  const names = { collections };
+  const { database, recordUse, systemOrgId, ...names } = options;
   const isOfPlatform: AccessEvaluator["isOfPlatform"] = ({ org }) => org.id === systemOrgId;
   const resolveForPlatform = createResolveElsewhere(database, names, true);
   const resolveForOthers = createResolveElsewhere(database, names, false);
@@ -123,6 +127,7 @@ export function createAccessEvaluator(options: EvaluatorOptions): AccessEvaluato
 
   return {
     resolve: (snapshot, path) => resolveInSnapshot(names, snapshot, path) ?? resolveElsewhere(snapshot, path),
+    resolveAgain: (snapshot, path, found) => resolveInSnapshot(names, snapshot, path) ?? found,
     resolveAllowed: resolveWith(recordUse, (target) => target),
     resolveChecked: resolveWith(recordUse, askedAbout),
     resolveHeld: resolveWith(recordsNothing, askedAbout),

@@ -5,6 +5,7 @@ import type { Steps } from "../../scheduling/steps.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { type ConditionInput, conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
+import { createRequestConditions } from "./condition-budget.ts";
 import { findFalseParts } from "./find-false-parts.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { decidedOn } from "./support-access.ts";
@@ -32,8 +33,10 @@ export function* explainTarget(
   const resource = decidedOn(snapshot, check, permission, target);
   const conditionContext = conditionInputOf(snapshot, check, target);
   const query = { subject, permission, resource, now, conditionContext, counted };
+  // What those who could grant cost must not keep the subject's own conditions from being looked at again.
+  const ofGrantors = { ...check, conditions: createRequestConditions() };
   const contextOf = (member: number | undefined, bindable: TargetScope): ConditionInput =>
-    grantorContext(snapshot, member, bindable, check);
+    grantorContext(snapshot, member, bindable, ofGrantors);
   const explain = (grantors: number) =>
     explainInSteps(snapshot, query, { ...limits, maxGrantors: grantors, contextOf });
   // Nothing can be granted on a suspended resource.

@@ -73,11 +73,12 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     requireProject(path, target);
     await requireKnownPermission(dependencies, snapshot, permission, "permission");
     const check: CheckRequest = { subject, attributes, now, counted: "all", conditions: createRequestConditions() };
-    const explained = await readInSteps(
-      snapshot,
-      () => explainSteps(snapshot, opened === undefined ? caller : undefined, check, permission, target),
-      slicesOf(context),
-    );
+    const explain = () => {
+      const current = evaluator.resolveAgain(snapshot, path, target);
+      requireProject(path, current);
+      return explainSteps(snapshot, opened === undefined ? caller : undefined, check, permission, current);
+    };
+    const explained = await readInSteps(snapshot, explain, slicesOf(context));
     const { ways, unmet, ...answer } = explained;
     const { id: orgId } = snapshot.org;
     const until = opened === undefined ? undefined : snapshot.revision;

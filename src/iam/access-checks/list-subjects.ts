@@ -30,7 +30,7 @@ import { requireOwnPermission } from "./require-known-permission.ts";
 
 const permissionToList = "iam.access.list";
 
-/** How long members are decided about for a page, in milliseconds: as long as that takes, changes of the org wait. */
+/** How long conditions are compiled and members are decided about at once, in milliseconds: as long as that takes, changes of the org wait. */
 const maxDecidingMs = 2_000;
 
 /** Creates the method that lists the members of the resource's org, or of the org `system` for a service, who have a permission on the resource. */
@@ -53,7 +53,6 @@ export function createListSubjects(dependencies: AccessDependencies) {
     await requireReached(snapshot, request.revision, "revision");
     const found = await evaluator.resolve(snapshot, path);
     if (found === undefined) throw notFound("resource", resourcePath);
-    const target = askedAbout(found);
     const binding = [
       "ListSubjects",
       permission,
@@ -63,15 +62,21 @@ export function createListSubjects(dependencies: AccessDependencies) {
     ];
     const { after, size } = positionOf(pageTokens, request, binding);
     const page = { after: after?.[0], limit: size + 1 };
-    const list = function* (): Steps<ListSubjectsResponse> {
+    const list = function* (): Steps<ListSubjectsResponse | undefined> {
+      const target = askedAbout(evaluator.resolveAgain(snapshot, path, found));
       const query = { ...queryOf({ snapshot, permission, target, attributes, now }), ...page };
-      const { ids, endsAfter } = yield* listSubjects(snapshot, query);
+      const { ids, endsAfter, isUnfinished } = yield* listSubjects(snapshot, query);
+      if (isUnfinished) return undefined;
       const last = ids.length > size ? ids[size - 1] : endsAfter;
       const subjectPaths = ids.slice(0, size).map((id) => memberPathIn(snapshot, id));
       const nextPageToken = last === undefined ? "" : pageTokens.encode([last], binding);
       return create(ListSubjectsResponseSchema, { subjectPaths, nextPageToken, revision: snapshot.revision });
     };
-    return readInSteps(snapshot, list, slicesOf(context));
+    for (;;) {
+      // The org can change between two attempts.
+      const answer = await readInSteps(snapshot, list, slicesOf(context));
+      if (answer !== undefined) return answer;
+    }
   };
 }
 

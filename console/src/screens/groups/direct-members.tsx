@@ -32,6 +32,7 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
   const members = useQuery(GroupMembersService.method.listGroupMembers, request, options);
   const [removing, setRemoving] = useState<GroupMember>();
   const remove = useMutation(GroupMembersService.method.deleteGroupMember);
+  const etag = removing?.etag ?? "";
   const removeAll = useRemovalOfMany(group);
   const columns: readonly Column<GroupMember>[] = [
     { title: texts.columns.name, cell: (row) => <PathLink path={row.memberPath} name={row.displayName || row.name} /> },
@@ -82,8 +83,8 @@ export function DirectMembers({ group, permissions }: DirectMembersProps) {
         said={texts.done.removed}
         removed={removing}
         onClose={() => setRemoving(undefined)}
-        onPreview={async (path) => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
-        onRemove={(path) => remove.mutateAsync({ path })}
+        onPreview={async (path) => (await remove.mutateAsync({ path, etag, validateOnly: true })).accessPreview}
+        onRemove={(path) => remove.mutateAsync({ path, etag })}
       />
     </>
   );

@@ -75,7 +75,8 @@ function Tree({ org }: { readonly org: string }) {
   const { page } = useSearch({ from: "/orgs/$org/groups" });
   const { lines, error, settled } = useGroupTree(org, page === undefined);
   const actions = useActions(useGroupActions());
-  if (error !== null) return <ErrorNote error={error} />;
+  // What was read before stays, with the dialog that somebody may have opened of it.
+  if (error !== null && lines === undefined) return <ErrorNote error={error} />;
   if (page !== undefined || (settled && lines === undefined)) return <Found org={org} />;
   if (lines === undefined) return <Loading />;
   if (lines.length === 0) {

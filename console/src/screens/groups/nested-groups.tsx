@@ -22,6 +22,7 @@ export function NestedGroups({ group, permissions }: NestedGroupsProps) {
   const [moving, setMoving] = useState<Subgroup>();
   const [removing, setRemoving] = useState<Subgroup>();
   const remove = useMutation(GroupMembersService.method.deleteSubgroup);
+  const etag = removing?.etag ?? "";
   return (
     <>
       <Answered of={nested}>
@@ -66,8 +67,8 @@ export function NestedGroups({ group, permissions }: NestedGroupsProps) {
         said={texts.done.removed}
         removed={removing}
         onClose={() => setRemoving(undefined)}
-        onPreview={async (path) => (await remove.mutateAsync({ path, validateOnly: true })).accessPreview}
-        onRemove={(path) => remove.mutateAsync({ path })}
+        onPreview={async (path) => (await remove.mutateAsync({ path, etag, validateOnly: true })).accessPreview}
+        onRemove={(path) => remove.mutateAsync({ path, etag })}
       />
     </>
   );

@@ -113,7 +113,7 @@ function DeleteDialog({ apiKey, onClose }: DeleteDialogProps) {
       intro={apiKey?.path.startsWith(ofOperator) ? secretTexts.keys.ofOperator : texts.keys.deleteIntro}
       removed={apiKey}
       onClose={onClose}
-      onRemove={(path) => remove.mutateAsync({ path })}
+      onRemove={(path) => remove.mutateAsync({ path, etag: apiKey?.etag ?? "" })}
     />
   );
 }

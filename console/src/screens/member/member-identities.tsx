@@ -73,7 +73,7 @@ export function MemberIdentities({ path: member, permissions }: TabProps) {
         intro={texts.member.unlinkIntro}
         removed={unlinking}
         onClose={() => setUnlinking(undefined)}
-        onRemove={(path) => remove.mutateAsync({ path })}
+        onRemove={(path) => remove.mutateAsync({ path, etag: unlinking?.etag ?? "" })}
       />
     </>
   );

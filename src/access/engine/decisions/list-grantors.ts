@@ -30,14 +30,15 @@ export function* listGrantorsInSteps(snapshot: OrgSnapshot, query: GrantorsQuery
   if (limit <= 0) return [];
   const unheld = roles.permissions.find(unheldPermission);
   const found: string[] = [];
-  const { ids: candidates } = yield* listSubjects(snapshot, {
+  const { ids, undoubted } = yield* listSubjects(snapshot, {
     permission: bindPermission,
     resource,
     now,
     contextOf,
     limit: maxCandidates,
   });
-  for (const id of candidates) {
+  // Beyond as many as a page decides about, those who can bind a role without a decision are candidates, and owners can.
+  for (const id of [...ids, ...undoubted]) {
     // What is held under a condition would be passed on without it.
     const held = unconditionalRoles(snapshot, { subject: { kind: "member", id }, resource, now, counted: "all" });
     yield;

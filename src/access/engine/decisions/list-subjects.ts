@@ -22,7 +22,7 @@ export interface SubjectsQuery extends Omit<PageOptions, "accepts"> {
 
 /** Where a page ends although there may be more: the next one goes on. A page decides about one member at least. */
 export interface DecidingBound {
-  /** Whether no other member is decided about. */
+  /** Whether no other member is decided about, and no other condition is compiled. False when it is asked first. */
   readonly isOver: () => boolean;
   /** Whether a decision has failed only because of what the page has done before. */
   readonly isExceededBy: (error: unknown) => boolean;
@@ -32,6 +32,10 @@ export interface SubjectsPage {
   readonly ids: readonly string[];
   /** The id after which members have not been decided about; undefined if the page has all, or as many as it may have. */
   readonly endsAfter: string | undefined;
+  /** Members after the end of the page who have the permission without a decision. The next page has them, too. */
+  readonly undoubted: readonly string[];
+  /** Whether it has to be asked for again: its time was over before all conditions were compiled that it needs. Those that are stay so. */
+  readonly isUnfinished?: true;
 }
 
 /** The bindings that are decided for each member, by the number of their subject. */
@@ -45,14 +49,16 @@ type BindingsBySubject = ReadonlyMap<number, readonly number[]>;
 export function* listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): Steps<SubjectsPage> {
   const { org, members } = snapshot;
   const { after, limit, bound } = query;
-  if (org.state === "DELETED") return { ids: [], endsAfter: undefined };
+  if (org.state === "DELETED") return { ids: [], endsAfter: undefined, undoubted: [] };
   const page = createIdPage(members, { after, limit });
   const visited = new Set<number>();
   const open = yield* offerForAll(snapshot, query, page, visited);
+  if (open === undefined) return { ids: [], endsAfter: undefined, undoubted: [], isUnfinished: true };
   const candidates = yield* findCandidates(snapshot, query, { page, open, visited });
   const endAfter = (last: number): SubjectsPage => {
-    const decided = page.records().filter((record) => members.compare(record, last) <= 0);
-    return { ids: decided.map(members.idOf), endsAfter: members.idOf(last) };
+    const ids = page.ids();
+    const end = page.records().filter((record) => members.compare(record, last) <= 0).length;
+    return { ids: ids.slice(0, end), endsAfter: members.idOf(last), undoubted: ids.slice(end) };
   };
 
   let last = 0;
@@ -68,18 +74,22 @@ export function* listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): Step
     last = member;
     yield;
   }
-  return last !== 0 && last === candidates[maxDecided - 1] ? endAfter(last) : { ids: page.ids(), endsAfter: undefined };
+  if (last !== 0 && last === candidates[maxDecided - 1]) return endAfter(last);
+  return { ids: page.ids(), endsAfter: undefined, undoubted: [] };
 }
 
-/** Adds the members whom bindings grant the permission whoever they are. Returns the other bindings. */
+/**
+ * Adds the members whom bindings grant the permission whoever they are. Returns the other bindings; undefined if the time is over before
+ * the conditions are compiled. At least one is.
+ */
 function* offerForAll(
   snapshot: OrgSnapshot,
   query: SubjectsQuery,
   page: IdPage,
   visited: Set<number>,
-): Steps<BindingsBySubject> {
+): Steps<BindingsBySubject | undefined> {
   const { bindings, groups, members } = snapshot;
-  const { now, contextOf, decides } = query;
+  const { now, contextOf, decides, bound } = query;
   const conditional: number[] = [];
   const open = new Map<number, number[]>();
   const results = new Map<string, boolean>();
@@ -118,6 +128,7 @@ function* offerForAll(
   // Conditions come last. They are evaluated only where somebody is not on the page yet.
   for (const binding of conditional) {
     if (addsNobody(binding)) continue;
+    if (!bindings.conditionIsCompiled(binding) && bound?.isOver() === true) return undefined;
     if (!bindings.conditionIsForAll(binding)) leaveOpen(binding);
     else if (holdsForAll(binding)) yield* offer(binding);
     // To parse a long condition takes the time of a step.

@@ -71,6 +71,7 @@ export interface BindingIndex {
   readonly timesOf: (binding: number) => Pick<Binding, "startTime" | "expireTime">;
   readonly holdsAt: (binding: number, now: number) => boolean;
   readonly conditionHolds: (binding: number, context: unknown) => boolean;
+  readonly conditionIsCompiled: (binding: number) => boolean;
   /** Reports whether the condition is known not to read the subject. */
   readonly conditionIsForAll: (binding: number) => boolean;
   readonly compare: (binding: number, other: number) => number;
@@ -166,8 +167,7 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
     ofCell.remove(cell, binding);
     ofRole.remove(role, binding);
     roles.countBinding(role, -1);
-    const condition = getField(bindings, binding, conditionField);
-    if (condition !== 0) conditions.giveBack(condition);
+    conditions.giveBack(getField(bindings, binding, conditionField));
     bindings.remove(binding);
     if (ofCell.first(cell) === 0) removeCell(cell);
   }
@@ -219,6 +219,7 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
       const condition = getField(bindings, binding, conditionField);
       return condition === 0 || conditions.holds(condition, context);
     },
+    conditionIsCompiled: (binding) => conditions.isCompiled(getField(bindings, binding, conditionField)),
     conditionIsForAll: (binding) => conditions.isForAll(getField(bindings, binding, conditionField)),
     compare: ids.compare,
     bytes: () => bindings.bytes() + ids.bytes() + cells.bytes() + index.bytes(),

@@ -16,11 +16,14 @@ export interface CompiledCondition {
 export interface ConditionTable {
   /** Adds a use of the condition and returns its number, from 1 on. */
   readonly take: (expression: string) => number;
+  /** Does nothing for 0. */
   readonly giveBack: (condition: number) => void;
   /** Returns an empty text for 0, which stands for no condition. */
   readonly textOf: (condition: number) => string;
   /** Reports whether the condition evaluates to exactly `true`. Throws what the predicate throws. */
   readonly holds: (condition: number, context: unknown) => boolean;
+  /** Reports whether the condition is compiled, which takes as long as to evaluate it a hundred times. */
+  readonly isCompiled: (condition: number) => boolean;
   /** Reports whether the condition is known not to read the subject. */
   readonly isForAll: (condition: number) => boolean;
   readonly bytes: () => number;
@@ -82,6 +85,8 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
       const condition = conditions[number];
       return condition !== undefined && testOf(condition, compileCondition)(context) === true;
     },
+
+    isCompiled: (number) => conditions[number]?.test !== undefined,
 
     isForAll(number) {
       const condition = conditions[number];
