@@ -1,4 +1,5 @@
 // Tests that Get and List answer as of an earlier moment.
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -223,6 +224,8 @@ describe.each(overFirst(["gRPC", "REST"]))("over %s", (protocol) => {
 test("all pages are of the revision of the first one, and a token is for its moment", async () => {
   const place = await open(server);
   const { api, org } = place;
+  // A time of the request has milliseconds, and that of the head microseconds.
+  await sleep(2);
   const asOfTime = timestampFromDate(new Date());
   const asOfRevision = await headOf(place);
   const request = { parentPath: org.path, pageSize: 1, orderBy: "name desc" };

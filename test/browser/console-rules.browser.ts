@@ -1,6 +1,7 @@
 // What holds for every screen of the console: contrast and names, a narrow window, the Content-Security-Policy, and the keyboard.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
@@ -121,6 +122,8 @@ beforeAll(async () => {
   screens.push([`${acme}/access?${asked}&asOf=${new Date().toISOString()}`, "Because"]);
   const before = new Date().toISOString();
   await place.api.groups.createGroup({ parentPath: acme, group: { name: "night-watch" } });
+  // Its time has microseconds, and that of a screen milliseconds.
+  await sleep(2);
   screens.push([`${acme}/rollback?to=${before}`, "groups/night-watch"]);
   screens.push([`${acme}/past?show=groups&at=${new Date().toISOString()}`, "night-watch"]);
   screens.push([`${acme}/past?at=then`, "Or as of a revision"]);

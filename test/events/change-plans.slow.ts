@@ -14,6 +14,7 @@ import { required } from "../../src/errors/required.ts";
 import { registry } from "../../src/resource-registry.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
 import { fillTables, vacuumAll } from "../support/maintain.ts";
+import { createPastMonths } from "../support/past-months.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { addOrg } from "../database/sample-rows.ts";
 
@@ -22,6 +23,9 @@ const pageSize = 50;
 const rowsReadForOne = 4;
 const count = 200_000;
 const manyOrgs = 3_000;
+const today = new Date();
+/** The last entry is of the month before, on each day: of a month that has just begun, the planner reads all, as long as that is a few rows. */
+const end = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth()) - 5 * 86_400_000);
 
 let created: TestDatabase;
 let database: Database;
@@ -45,19 +49,7 @@ beforeAll(async () => {
   database = open(created);
   org = await addOrg(database, "large");
   other = await addOrg(database, "small");
-  const month = sql`date_trunc('month', now())`;
-  // The months that there are partitions for are this one and later ones; those of the past are made here.
-  for (const back of [1, 2]) {
-    const { rows } = await sql<{ name: string; start: string; end: string }>`
-      select 'changes_' || to_char(${month} - ${back} * interval '1 month', 'YYYY_MM') as name,
-        (${month} - ${back} * interval '1 month')::text as start, (${month} - ${back - 1} * interval '1 month')::text as end`.execute(
-      database.writes,
-    );
-    const { name, start, end } = required(rows[0]);
-    await sql`create table ${sql.table(name)} partition of changes for values from (${sql.lit(start)}) to (${sql.lit(end)})`.execute(
-      database.writes,
-    );
-  }
+  await createPastMonths(database.writes, 2);
   many = await addOrg(database, "many");
   await fillTables(created.url, async (db) => {
     await sql`
@@ -65,7 +57,7 @@ beforeAll(async () => {
         resource_id, container_id, resource_path, after)
       select case when n % 1000 = 7 then ${other.customer_id}::uuid else ${org.customer_id}::uuid end, case when n % 1000 = 7 then ${other.id}::uuid else ${org.id}::uuid end,
         (lpad(to_hex(n), 16, '0') || '80000000' || lpad(to_hex(n), 8, '0'))::uuid, 0,
-        now() - (${count}::int - n) * interval '20 seconds', 4, 'iam.v1alpha.MembersService/UpdateMember', ${org.id},
+        ${end}::timestamptz - (${count}::int - n) * interval '20 seconds', 4, 'iam.v1alpha.MembersService/UpdateMember', ${org.id},
         case when n in (5, 100000) then ${rareActor}::uuid else ${actor}::uuid end, 'Member',
         case when n in (9, 150000) then ${rareMember}::uuid else gen_random_uuid() end,
         case when n in (9, 150000) then ${rareMember}::uuid when n % 2 = 0 then ${member}::uuid else gen_random_uuid() end,
@@ -81,7 +73,7 @@ beforeAll(async () => {
       insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
         resource_id, container_id, resource_path, after)
       select customer_id, id, (lpad(to_hex(n + 1), 16, '0') || '8000000000000000')::uuid, 0,
-        now() - random() * 50 * interval '1 day', 4, 'method', id, ${actor}, 'Member', gen_random_uuid(), gen_random_uuid(), '/', '{}'
+        ${end}::timestamptz - random() * 50 * interval '1 day', 4, 'method', id, ${actor}, 'Member', gen_random_uuid(), gen_random_uuid(), '/', '{}'
       from orgs, generate_series(1, 20) as n where customer_id = ${many.customer_id}`.execute(db);
   });
   await vacuumAll(created.url);
@@ -153,7 +145,7 @@ const filters: Readonly<Record<string, () => string>> = {
   "a resource": () => `resource_path = "${path(rareMember)}"`,
   "what is in half": () => `resource_path:"${path(member)}"`,
   "what is in two": () => `resource_path:"${path(rareMember)}"`,
-  "a time in the middle": () => `time < ${new Date(Date.now() - 0.4 * count * 20_000).toISOString()}`,
+  "a time in the middle": () => `time < ${new Date(end.getTime() - 0.4 * count * 20_000).toISOString()}`,
 };
 
 const cases = (["org", "customer", "platform"] as const).flatMap((kind) =>
@@ -211,12 +203,13 @@ test("what an actor did is looked for by its index in each log of a customer, al
     await opened.close();
     await alone.drop();
   });
+  await createPastMonths(opened.writes);
   const { id, customer_id: customerId } = await addOrg(opened, "alone");
   await fillTables(alone.url, async (db) => {
     await sql`
       insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
         resource_id, container_id, resource_path, after)
-      select ${customerId}, ${id}, (lpad(to_hex(n), 16, '0') || '8000000000000000')::uuid, 0, now() - n * interval '1 second', 4, 'method',
+      select ${customerId}, ${id}, (lpad(to_hex(n), 16, '0') || '8000000000000000')::uuid, 0, ${end}::timestamptz - n * interval '1 second', 4, 'method',
         ${id}, ${actor}, 'Member', gen_random_uuid(), gen_random_uuid(), '/', '{}'
       from generate_series(1, 50000) as n`.execute(db);
   });

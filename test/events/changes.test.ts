@@ -9,6 +9,8 @@ import { required } from "../../src/errors/required.ts";
 import { type Caller, type Company, openCompany } from "../access/callers.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { fillTables } from "../support/maintain.ts";
+import { createPastMonths } from "../support/past-months.ts";
 import { type SharedServer, secondSharedServer, sharedServer } from "../support/shared-server.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { overFirst, protocols } from "../support/transports.ts";
@@ -319,6 +321,7 @@ describe("that somebody has read a log", () => {
     const one = await company.joinAs("viewer", "one");
     const other = createApi("gRPC", (await secondSharedServer()).url, one.key);
     await one.changes.listChanges({ parentPath });
+    await fillTables(server.databaseUrl, (db) => createPastMonths(db));
     const sql = await openSqlClient(server.databaseUrl);
     onTestFinished(() => sql.close());
     await sql.query(

@@ -9,6 +9,7 @@ import { type ChangeRow, selectEntriesAfter } from "../../src/events/changes/sto
 import { addOrg } from "../database/sample-rows.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
 import { fillTables, vacuumAll } from "../support/maintain.ts";
+import { createPastMonths } from "../support/past-months.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 
 const limit = 101;
@@ -38,14 +39,16 @@ beforeAll(async () => {
     maxWriteConnections: 1,
     onConnectionError: () => {},
   });
+  await createPastMonths(database.writes);
   const org = await addOrg(database, "long");
   orgId = org.id;
   const member = randomUUID();
+  // All in the month before, on each day: the planner reads one partition otherwise than two, of which the later has little.
   const rows = sql`
     insert into changes (customer_id, org_id, revision, position, time, format, method, actor_org_id, actor_id, resource_type,
       resource_id, container_id, resource_path, after)
     select ${org.customer_id}::uuid, ${org.id}::uuid, (lpad(to_hex(n), 16, '0') || '8000000000000000')::uuid, place,
-      now() - (${revisions}::int - n) * interval '1 second', 4, 'method', ${org.id}, ${member}, 'Member', gen_random_uuid(), gen_random_uuid(),
+      date_trunc('month', now(), 'UTC') - (${revisions}::int - n + 1) * interval '1 second', 4, 'method', ${org.id}, ${member}, 'Member', gen_random_uuid(), gen_random_uuid(),
       '/', '{}'
     from generate_series(1, ${revisions}::int) as n,
       generate_series(0, case when n = ${long}::int then ${entries}::int - 1 else 0 end) as place`;

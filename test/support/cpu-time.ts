@@ -1,18 +1,21 @@
-const samples = 5;
-/** What takes less is measured too coarsely. */
+/** What takes less is measured too coarsely: a system may know processor time as of its last tick, of which there are as few as a hundred a second. */
 const leastMs = 5;
+/** Some ticks, so that one more or less does not matter. */
+const sumMs = 50;
+const leastSamples = 5;
 
 /**
- * Returns how many times the processor time of `baseline` another function takes. Both are measured in turn, and the middle one of the
- * ratios counts: where a system books processor time late, one sample has too little of it and another one too much.
+ * Returns how many times the processor time of `baseline` another function takes. Both are measured in turn, until that of the baseline is
+ * long in sum: a sample of it that falls between two ticks has none at all.
  */
 export function ratioOf(run: () => unknown, baseline: () => unknown): number {
   const count = countThatTakes(leastMs, baseline);
-  const ratios = Array.from({ length: samples }, () => {
-    const ofBaseline = cpuTimeOf(baseline, count);
-    return cpuTimeOf(run, count) / ofBaseline;
-  }).toSorted((left, right) => left - right);
-  return ratios[Math.floor(samples / 2)] ?? NaN;
+  let [ofRun, ofBaseline] = [0, 0];
+  for (let samples = 0; samples < leastSamples || ofBaseline < sumMs; samples++) {
+    ofBaseline += cpuTimeOf(baseline, count);
+    ofRun += cpuTimeOf(run, count);
+  }
+  return ofRun / ofBaseline;
 }
 
 /** Returns how often a function must run to take at least this processor time, also when it has been compiled. */
