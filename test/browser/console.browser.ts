@@ -26,7 +26,8 @@ describe("signing in", () => {
   });
 
   test("shows who I am, what can act as me, and signs out", async () => {
-    const { page, problems } = await place.signIn(wile);
+    const { page, open, problems } = await place.signIn(wile);
+    await open("/me");
     await page.getByRole("heading", { name: "wile" }).waitFor();
     await page.getByText("This browser").waitFor();
     await page.getByRole("link", { name: "Sessions" }).click();
@@ -40,7 +41,8 @@ describe("signing in", () => {
   });
 
   test("says that a sign-out has failed, and stays", async () => {
-    const { page } = await place.signIn(wile);
+    const { page, open } = await place.signIn(wile);
+    await open("/me");
     const message = "a session could not be ended in its org";
     await page.route("**/console/session", (route) =>
       route.request().method() === "DELETE"
@@ -62,8 +64,6 @@ describe("signing in", () => {
 
   test("keeps an access token in no storage of the browser", async () => {
     const { page } = await place.signIn(wile);
-    // The page before has an answer of its own.
-    await page.getByRole("heading", { name: "wile" }).waitFor();
     const sold = page.waitForResponse((response) => response.url().endsWith("/console/session"));
     await page.goto(`${place.url}/console${acme}`);
     const { access_token: token } = (await (await sold).json()) as { access_token: string };
@@ -77,7 +77,8 @@ describe("signing in", () => {
 
 describe("an organisation", () => {
   test("is found in the list of organisations, and says what is used and what has changed", async () => {
-    const { page, problems } = await place.signIn(wile);
+    const { page, open, problems } = await place.signIn(wile);
+    await open("/me");
     await page.getByRole("link", { name: "Tenantry" }).click();
     await page.getByRole("main").getByRole("link", { name: "Acme Ltd" }).first().click();
     await page.getByRole("heading", { name: "Acme Ltd" }).waitFor();
@@ -93,7 +94,8 @@ describe("an organisation", () => {
 
   test("another one is reached by typing a part of its name", async () => {
     await place.api.orgs.createOrg({ org: { name: "bolts", displayName: "Bolts & Nuts" } });
-    const { page } = await place.signIn("/orgs/system/members/operator");
+    const { page, open } = await place.signIn("/orgs/system/members/operator");
+    await open("/me");
     await page.getByRole("button", { name: /Choose an organisation/ }).click();
     await page.getByRole("combobox", { name: "Search organisations" }).fill("bolt");
     await page.getByRole("option", { name: "Bolts & Nuts" }).click();
