@@ -67,8 +67,8 @@ test("a member is renamed and deleted on its screen, unless somebody else has ch
   await question.getByRole("button", { name: "Delete" }).click();
   await question.getByRole("alert").waitFor();
   await question.getByRole("button", { name: "Cancel" }).click();
-  // For a moment, it has another button to delete.
-  await question.waitFor({ state: "detached" });
+  // For a moment, a dialog without a name of what it is about still has a button to delete.
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("heading", { level: 1, name: "Erin C" }).waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog", { name: "Delete Erin C?" }).getByRole("button", { name: "Delete" }).click();
