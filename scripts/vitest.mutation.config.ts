@@ -3,7 +3,12 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const inMemory = ["test/paths/**/*.test.ts", "test/access/engine/**/*.test.ts", "test/access/condition*.test.ts"];
+const inMemory = [
+  "test/paths/**/*.test.ts",
+  "test/access/engine/**/*.test.ts",
+  "test/access/condition*.test.ts",
+  "test/access/{claims-rule,known-dependencies,split-conjunction}.test.ts",
+];
 
 const onServer = [
   "access/allows-everywhere",

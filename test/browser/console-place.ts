@@ -112,7 +112,8 @@ async function openConsolePage(
   );
   const open = async (path: string): Promise<void> => {
     await page.goto(`${url}/console${path}`);
-    await page.getByRole("heading", { level: 1 }).waitFor();
+    // Hidden from screen readers where the screen has opened a dialog before this looks.
+    await page.getByRole("heading", { level: 1, includeHidden: true }).waitFor();
   };
   return { page, problems, outside, open };
 }
