@@ -13,6 +13,7 @@ import { usePermissions } from "../../calls/use-permissions.ts";
 import { aboveTexts } from "../../texts/above-texts.ts";
 import { lifecycleTexts } from "../../texts/lifecycle-texts.ts";
 import { texts } from "../../texts/texts.ts";
+import { restoration } from "../../ui/actions/lifecycle-actions.ts";
 import { restoreColumn } from "../../ui/actions/restore-button.tsx";
 import { useStateActions } from "../../ui/actions/use-state-actions.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -38,7 +39,7 @@ const columns: readonly Column<Customer>[] = [
 
 const stateChoices = stateChoicesOf(texts.orgs.anyState, ["ACTIVE", "DELETED"]);
 
-const undelete = "iam.customers.undelete";
+const kind = "iam.customers";
 
 /** The customers of the platform; with the state in the URL, those that are deleted, which are restored here. */
 export function CustomersTab() {
@@ -50,7 +51,7 @@ export function CustomersTab() {
     { pageSize: 100, filter, pageToken: page, orderBy: order, showDeleted: isDeleted },
     { placeholderData: keepPreviousData, retry: false },
   );
-  const permissions = usePermissions("", [undelete], isDeleted);
+  const permissions = usePermissions("", [`${kind}.undelete`], isDeleted);
   const actions = useRestoring();
   return (
     <>
@@ -84,14 +85,8 @@ export function CustomersTab() {
 function useRestoring() {
   const customers = createClient(CustomersService, useTransport());
   return useStateActions<Customer>([
-    {
-      act: lifecycleTexts.restore,
-      intro: lifecycleTexts.restoreCustomer,
-      done: lifecycleTexts.restored,
-      kind: "plain",
-      permission: undelete,
-      fits: ({ state }) => state === Customer_State.DELETED,
-      run: (versioned) => customers.undeleteCustomer(versioned),
-    },
+    restoration(kind, Customer_State, lifecycleTexts.restoreCustomer, (versioned) =>
+      customers.undeleteCustomer(versioned),
+    ),
   ]);
 }

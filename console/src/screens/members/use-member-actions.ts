@@ -3,6 +3,7 @@ import { useTransport } from "@connectrpc/connect-query";
 import { type Member, MemberSchema, MembersService, Member_State } from "../../../../gen/iam/v1alpha/member_pb.ts";
 import { deletionTexts } from "../../texts/deletion-texts.ts";
 import { lifecycleTexts } from "../../texts/lifecycle-texts.ts";
+import { restoration } from "../../ui/actions/lifecycle-actions.ts";
 import { type ActionsOfKind, permissionsFor } from "../../ui/actions/use-actions.tsx";
 
 const kind = "iam.members";
@@ -19,15 +20,7 @@ export function useMemberActions(): ActionsOfKind<Member> {
     intro: deletionTexts.member,
     isDeleted: ({ state }) => state === Member_State.DELETED,
     states: [
-      {
-        act: lifecycleTexts.restore,
-        intro: lifecycleTexts.restoreMember,
-        done: lifecycleTexts.restored,
-        kind: "plain",
-        permission: `${kind}.undelete`,
-        fits: ({ state }) => state === Member_State.DELETED,
-        run: (versioned) => members.undeleteMember(versioned),
-      },
+      restoration(kind, Member_State, lifecycleTexts.restoreMember, (versioned) => members.undeleteMember(versioned)),
     ],
     change: ({ path, changed, updateMask }) => members.updateMember({ path, member: changed, updateMask }),
     remove: (deleted) => members.deleteMember(deleted),

@@ -3,7 +3,7 @@ import { useTransport } from "@connectrpc/connect-query";
 import { type Project, ProjectSchema, ProjectsService, Project_State } from "../../../../gen/iam/v1alpha/project_pb.ts";
 import { deletionTexts } from "../../texts/deletion-texts.ts";
 import { lifecycleTexts } from "../../texts/lifecycle-texts.ts";
-import { texts } from "../../texts/texts.ts";
+import { restoration, suspension } from "../../ui/actions/lifecycle-actions.ts";
 import { type ActionsOfKind, permissionsFor } from "../../ui/actions/use-actions.tsx";
 
 const kind = "iam.projects";
@@ -20,33 +20,13 @@ export function useProjectActions(): ActionsOfKind<Project> {
     intro: deletionTexts.project,
     isDeleted: ({ state }) => state === Project_State.DELETED,
     states: [
-      {
-        act: lifecycleTexts.suspend,
-        intro: lifecycleTexts.suspendIntro,
-        done: texts.done.suspended,
-        kind: "danger",
-        permission: `${kind}.suspend`,
-        fits: ({ state }) => state === Project_State.ACTIVE,
-        run: (versioned) => projects.suspendProject(versioned),
-      },
-      {
-        act: lifecycleTexts.activate,
-        intro: lifecycleTexts.activateIntro,
-        done: texts.done.activated,
-        kind: "plain",
-        permission: `${kind}.activate`,
-        fits: ({ state }) => state === Project_State.SUSPENDED,
-        run: (versioned) => projects.activateProject(versioned),
-      },
-      {
-        act: lifecycleTexts.restore,
-        intro: lifecycleTexts.restoreProject,
-        done: lifecycleTexts.restored,
-        kind: "plain",
-        permission: `${kind}.undelete`,
-        fits: ({ state }) => state === Project_State.DELETED,
-        run: (versioned) => projects.undeleteProject(versioned),
-      },
+      ...suspension<Project>(kind, Project_State, {
+        suspend: (versioned) => projects.suspendProject(versioned),
+        activate: (versioned) => projects.activateProject(versioned),
+      }),
+      restoration(kind, Project_State, lifecycleTexts.restoreProject, (versioned) =>
+        projects.undeleteProject(versioned),
+      ),
     ],
     change: ({ path, changed, updateMask }) => projects.updateProject({ path, project: changed, updateMask }),
     remove: (deleted) => projects.deleteProject(deleted),
