@@ -5,9 +5,10 @@ import type { OrgHead } from "../changes/revision.ts";
 import { type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
 import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
-import type { RecentOrgs } from "./recent-orgs.ts";
+import type { RecentHead, RecentOrgs } from "./recent-orgs.ts";
 import type { Caller } from "./caller.ts";
 import { clockMs } from "../database/clock.ts";
+import { isGuardedCustomer } from "../database/support-required.ts";
 
 /** Whether a member is active, in an org that is not deleted. The access decision handles suspended orgs. */
 export const isActiveMember = sql<boolean>`
@@ -30,7 +31,7 @@ interface FoundKey {
   /** When the read started, by this process's own clock. */
   readonly readAt: number;
   /** The heads of the orgs that are likely to be asked about, from the same statement. */
-  readonly recent: readonly OrgHead[];
+  readonly recent: readonly RecentHead[];
 }
 
 /** A row for each of these orgs, or one without. */
@@ -41,6 +42,7 @@ interface KeyRow extends Omit<FoundKey, "readAt" | "recent"> {
   readonly recent_state: OrgHead["state"];
   readonly recent_delete_time: Date | null;
   readonly recent_revision: string;
+  readonly recent_is_guarded: boolean;
 }
 
 /** A key that exists and is not accepted. */
@@ -63,7 +65,8 @@ export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions
       (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
       orgs.revision as org_revision, ${clockMs} as now,
       recent.id as recent_id, recent.name as recent_name, recent.customer_id as recent_customer_id,
-      recent.state as recent_state, recent.delete_time as recent_delete_time, recent.revision as recent_revision
+      recent.state as recent_state, recent.delete_time as recent_delete_time, recent.revision as recent_revision,
+      ${isGuardedCustomer(sql.ref("recent.customer_id"))} as recent_is_guarded
     from api_keys
     join members on members.customer_id = api_keys.customer_id and members.org_id = api_keys.org_id
       and members.id = api_keys.member_id
@@ -117,7 +120,7 @@ function callerOf(secret: string, key: FoundKey | undefined): Caller | RefusedKe
   };
 }
 
-function recentOf(row: KeyRow, readAt: number): OrgHead[] {
+function recentOf(row: KeyRow, readAt: number): RecentHead[] {
   const { recent_id: id, now } = row;
   if (id === null) return [];
   return [
@@ -130,6 +133,7 @@ function recentOf(row: KeyRow, readAt: number): OrgHead[] {
       revision: row.recent_revision,
       readAt,
       now,
+      isGuarded: row.recent_is_guarded,
     },
   ];
 }

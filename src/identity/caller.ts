@@ -1,4 +1,5 @@
-import type { LogHead, OrgHead } from "../changes/revision.ts";
+import type { LogHead } from "../changes/revision.ts";
+import type { RecentHead } from "./recent-orgs.ts";
 import type { AccessToken, Impersonator } from "./tokens/access-token.ts";
 
 /** The member that makes a call. */
@@ -33,7 +34,7 @@ export interface Caller {
   /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */
   readonly orgHead: LogHead;
   /** The heads of other orgs that were read with it. */
-  readonly recentHeads: readonly OrgHead[];
+  readonly recentHeads: readonly RecentHead[];
   /** The database's clock at that time, in milliseconds. */
   readonly time: number;
   /**

@@ -9,17 +9,23 @@ export interface RecentOrgs {
   add(clientId: string, orgId: string): void;
 }
 
+/** The head of an org that was read with the key of a call. */
+export interface RecentHead extends OrgHead {
+  /** Whether members of the platform need an approval in the customer of the org. */
+  readonly isGuarded: boolean;
+}
+
 /** A call of a client, with the heads that were read with its key. */
 export interface CallerWithHeads {
   readonly clientId: string;
-  readonly recentHeads: readonly OrgHead[];
+  readonly recentHeads: readonly RecentHead[];
 }
 
 /** Returns the head of an org that was read with the key of a call. Checks what `matchesReference` checks in the database. */
 export function findRecentHead(
   { recentHeads }: Pick<CallerWithHeads, "recentHeads">,
   org: Reference,
-): OrgHead | undefined {
+): RecentHead | undefined {
   if (org.by === "id") return recentHeads.find(({ id }) => id === org.value);
   return recentHeads.find(
     ({ name, delete_time: deleteTime }) => org.by === "name" && name === org.value && !deleteTime,

@@ -9,6 +9,9 @@ import { clockMs } from "../database/clock.ts";
 
 type Found = FoundAuthor[number];
 
+/** What was read of other orgs before the lock does not decide under it. */
+const readBefore = { recentHeads: [] } as const;
+
 /**
  * Reads again what the authentication of a call has read, in the transaction of a write that has its locks. Reads nothing if
  * the write has locked the caller's own org and nothing has changed there, or another write under the same lock has read it.
@@ -33,14 +36,14 @@ export async function refreshCaller(
   if (own !== undefined && (own.revision === orgHead.revision || own.confirmed?.has(credential))) {
     const { revision, lockTime } = own;
     if (endTime <= lockTime.getTime()) throw invalid();
-    return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
+    return { ...caller, ...readBefore, orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
   const [row] = found ?? (await db.executeQuery(selectCaller(db, caller))).rows;
   if (row === undefined) throw invalid();
   // That of a key may have changed since the call was authenticated.
   if (Math.min(caller.token?.expireTime ?? Infinity, row.end_time?.getTime() ?? Infinity) <= row.now) throw invalid();
   own?.confirmed?.add(credential);
-  return { ...caller, orgHead: { revision: row.revision, readAt }, time: row.now };
+  return { ...caller, ...readBefore, orgHead: { revision: row.revision, readAt }, time: row.now };
 }
 
 /**

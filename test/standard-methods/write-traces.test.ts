@@ -1,4 +1,4 @@
-// What each kind of write sends to the database, in readable files: test/standard-methods/traces. A line is a statement, with the number of
+// What each kind of write, and a read, sends to the database, in readable files: test/standard-methods/traces. A line is a statement, with the number of
 // its round trip; those without a number are sent together with the one above. The entries of the change log follow.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type CallOptions, createClient } from "@connectrpc/connect";
@@ -106,6 +106,12 @@ const kinds: Readonly<Record<string, () => Promise<Write>>> = {
     const { member, project } = await createSome();
     const roleBinding = { name: newName("viewer"), subjectPath: member, rolePath: "/roles/viewer" };
     return (options) => operator.roleBindings.createRoleBinding({ parentPath: project, roleBinding }, options);
+  },
+  // A read: the head of the org, and whether the org approves what the platform does, come with the key.
+  "get-member-from-another-org": async () => {
+    const { member } = await createSome();
+    for (let time = 0; time < 2; time++) await operator.members.getMember({ path: member });
+    return (options) => operator.members.getMember({ path: member }, options);
   },
   // Whatever the org has: what the author holds is in memory.
   "begin-access-in-an-emergency": () => {

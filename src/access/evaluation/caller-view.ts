@@ -26,6 +26,7 @@ export type ViewedCaller = Pick<
   | "projectId"
   | "impersonator"
   | "orgHead"
+  | "recentHeads"
   | "time"
   | "provisions"
 >;
@@ -58,8 +59,9 @@ export function createViewCaller(snapshots: Snapshots, database: Database): View
       const subject = { kind: "member", id: caller.memberId } as const;
       const narrowing = narrowingOf(caller);
       const conditions = createRequestConditions();
-      const { time: now, provisions } = caller;
-      return { snapshot, check: { subject, now, attributes: {}, counted, narrowing, conditions, provisions } };
+      const { time: now, provisions, recentHeads } = caller;
+      const ofCall = { subject, now, attributes: {}, counted, narrowing, conditions, provisions, recentHeads };
+      return { snapshot, check: ofCall };
     });
 
   const view = (caller: ViewedCaller): DecisionView | Promise<DecisionView> =>

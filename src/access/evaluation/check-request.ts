@@ -4,6 +4,7 @@ import type { Narrowing } from "../engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../engine/decisions/find-grant.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { RequestConditions } from "./condition-budget.ts";
+import type { RecentHead } from "../../identity/recent-orgs.ts";
 
 /** The subject, the attributes and the time of an access check. `viewCaller` returns the one for a caller. */
 export interface CheckRequest {
@@ -19,6 +20,8 @@ export interface CheckRequest {
   readonly provisions?: true | undefined;
   /** Whether it is for what is done without a call, such as deliveries: what an org has approved for members of the platform does not count. */
   readonly withoutApprovals?: true | undefined;
+  /** The heads of other orgs that were read with the caller; absent if none were, or not for this decision. */
+  readonly recentHeads?: readonly RecentHead[] | undefined;
   /** What the conditions of the request have cost so far. All checks of a request share it. */
   readonly conditions: RequestConditions;
 }

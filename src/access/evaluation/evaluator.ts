@@ -5,11 +5,12 @@ import type { ConditionNames } from "../conditions/condition-path.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { allows, allowsEverywhere, neededEverywhere } from "./allows.ts";
 import { type CheckRequest, subjectById } from "./check-request.ts";
-import { createResolveElsewhere } from "./resolve-elsewhere.ts";
+import { type ResolveElsewhere, createResolveElsewhere } from "./resolve-elsewhere.ts";
 import { isOnWhole } from "./support-access.ts";
 import { isOperating } from "./support-permissions.ts";
+import { findRecentHead } from "../../identity/recent-orgs.ts";
 import { resolveInSnapshot } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, askedAbout, everywhere, toNothing } from "./resolved-target.ts";
+import { type ResolvedTarget, askedAbout, everywhere, toIdReference, toNothing } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** A promise only if the path leads outside of the snapshot's org. */
@@ -92,19 +93,7 @@ export function createAccessEvaluator(options: EvaluatorOptions): AccessEvaluato
       return isAllowed ? target : undefined;
     };
 
-    /** Decides for somebody to whom grants on the platform allow everything, but for what a customer requires to be approved. */
-    const unlessGuarded = async (
-      snapshot: OrgSnapshot,
-      check: CheckRequest,
-      permission: string,
-      path: TargetPath,
-      allowEverywhere: (references: ResolvedTarget["references"]) => ResolvedTarget,
-    ): Promise<ResolvedTarget | undefined> => {
-      const target = await resolveForPlatform(path);
-      // By id from here on, also of what does not exist, so that a name which passes to such an org meanwhile does not lead there.
-      if (target?.support === undefined) return allowEverywhere(target?.references ?? toNothing(path.references));
-      return allowsAndRecords(snapshot, check, permission, target) ? target : undefined;
-    };
+    const unlessGuarded = createUnlessGuarded(resolveForPlatform, allowsAndRecords);
 
     return (snapshot, check, permission, path) => {
       // The snapshot comes first: it needs no lookup.
@@ -134,6 +123,37 @@ export function createAccessEvaluator(options: EvaluatorOptions): AccessEvaluato
     recordUse,
     isOfPlatform,
   };
+}
+
+/**
+ * Decides for somebody to whom grants on the platform allow everything, but for what a customer requires to be approved. What the path leads to is by
+ * its id from here on, also if it does not exist, so that a name which passes to such an org meanwhile does not lead there.
+ */
+function createUnlessGuarded(resolveForPlatform: ResolveElsewhere, allowed: typeof allows) {
+  return (
+    snapshot: OrgSnapshot,
+    check: CheckRequest,
+    permission: string,
+    path: TargetPath,
+    allowEverywhere: (references: ResolvedTarget["references"]) => ResolvedTarget,
+  ): Resolved => {
+    const known = knownAsUnguarded(check, path);
+    if (known !== undefined) return allowEverywhere(known);
+    return resolveForPlatform(path).then((target) => {
+      if (target?.support === undefined) return allowEverywhere(target?.references ?? toNothing(path.references));
+      return allowed(snapshot, check, permission, target) ? target : undefined;
+    });
+  };
+}
+
+/** Returns a path with the org by its id, if it was read with the caller that its customer requires no approval; undefined otherwise. */
+function knownAsUnguarded(
+  { recentHeads = [] }: CheckRequest,
+  { pattern, references: [org, ...below] }: TargetPath,
+): ResolvedTarget["references"] | undefined {
+  if (pattern[0] !== patterns.Org[0] || org === undefined || org.by === "any") return undefined;
+  const head = findRecentHead({ recentHeads }, org);
+  return head === undefined || head.isGuarded ? undefined : [toIdReference(org, head.id), ...below];
 }
 
 /** Whether no customer can require approval: the path leads to no single one, or the platform needs the permission to operate. */

@@ -136,6 +136,7 @@ function credentialOf(session: RefreshedSession): ViewedCaller {
     projectId: session.project_id ?? undefined,
     impersonator: undefined,
     orgHead: session,
+    recentHeads: [],
     time: session.now,
   };
 }

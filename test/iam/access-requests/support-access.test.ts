@@ -348,6 +348,31 @@ describe("who may", () => {
     expect([await reads(bob, org), await reads(at(bob, second), org)]).toEqual([true, true]);
   });
 
+  test("switch it: at once for who has asked about the org so often that its head is read with the caller", async () => {
+    const { org, customer, guard, operator, owner, person, at, staff } = await openSupportScene(server, false);
+    const [alice, bob] = [await person(), await staff()];
+    const other = await operator.api.orgs.createOrg({ org: { name: uniqueName("other") } });
+    const id = (await owner.api.orgs.getOrg({ path: org })).id;
+    const gets = [server, second].flatMap((on) => [
+      () => at(bob, on).api.members.getMember({ path: alice.path }),
+      () => at(bob, on).api.members.getMember({ path: alice.path.replace(org, `/orgs/@${id}`) }),
+      () => at(bob, on).api.members.createMember({ parentPath: org, member: { name: uniqueName("mine") } }),
+    ]);
+    for (const get of [...gets, ...gets]) await get();
+    for (let time = 0; time < 2; time++) await bob.api.orgs.getOrg({ path: other.path });
+    // The customer gets the name of an org that is open.
+    const renamed = (path: string, name: string) =>
+      operator.api.customers.updateCustomer({ path, customer: { name }, updateMask: { paths: ["name"] } });
+    await renamed(other.customerPath, uniqueName("away"));
+    const log = { parentPath: (await renamed(customer, other.name)).path };
+    await guard(owner, true);
+    expect(await failureOf(bob.api.changes.listChanges(log)), "a customer").toMatchObject(denied);
+    for (const get of gets) expect(await failureOf(get())).toMatchObject(denied);
+    await guard(at(owner, second), false);
+    for (const get of gets) await get();
+    await bob.api.changes.listChanges(log);
+  });
+
   test("a new org, and that of the platform, are refused", async () => {
     const { operator } = await openSupportScene(server, false);
     const org = { name: uniqueName("new"), supportAccessRequired: true };
