@@ -146,6 +146,9 @@ function createUnlessGuarded(resolveForPlatform: ResolveElsewhere, allowed: type
   };
 }
 
+/** For how long it holds that an org approves nothing, in milliseconds: a call that lasts longer asks again. */
+const knownForMs = 1_000;
+
 /** Returns a path with the org by its id, if it was read with the caller that its customer requires no approval; undefined otherwise. */
 function knownAsUnguarded(
   { recentHeads = [] }: CheckRequest,
@@ -153,7 +156,8 @@ function knownAsUnguarded(
 ): ResolvedTarget["references"] | undefined {
   if (pattern[0] !== patterns.Org[0] || org === undefined || org.by === "any") return undefined;
   const head = findRecentHead({ recentHeads }, org);
-  return head === undefined || head.isGuarded ? undefined : [toIdReference(org, head.id), ...below];
+  if (head === undefined || head.isGuarded || performance.now() - head.readAt > knownForMs) return undefined;
+  return [toIdReference(org, head.id), ...below];
 }
 
 /** Whether no customer can require approval: the path leads to no single one, or the platform needs the permission to operate. */

@@ -80,7 +80,8 @@ export function onceForAudience<Result>(
 /** Returns what decides about a watcher at the revision of the snapshot or, for one of another org, at the heads. */
 export function authoriserFor(state: TailState, watcher: Watcher, heads: FollowedHeads): Promise<CallerAuthoriser> {
   const { snapshot, authoriserIn, authoriserOf } = state;
-  const caller = { ...watcher.caller(), time: heads.now };
+  // What was read of other orgs when the stream began does not decide later.
+  const caller = { ...watcher.caller(), recentHeads: [], time: heads.now };
   if (watcher.isOwn && snapshot !== undefined) return authoriserIn(snapshot, caller, withoutSlices);
   const orgHead = { revision: heads.of(caller.orgId) ?? "", readAt: heads.readAt };
   return authoriserOf({ ...caller, orgHead }, withoutSlices);

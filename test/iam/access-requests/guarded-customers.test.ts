@@ -360,6 +360,9 @@ describe("from where the platform sees all orgs", () => {
     const secret = async (name: string) => owner.api.groups.createGroup({ parentPath: org, group: { name } });
     const hears = (watch: ReturnType<typeof watchLog>, name: string): boolean =>
       watch.changes().some(({ resourcePath }) => resourcePath.endsWith(`/${name}`));
+    // That the org approves nothing is read with the caller from its third call on.
+    const open = await owner.api.groups.createGroup({ parentPath: org, group: { name: "first" } });
+    for (let time = 0; time < 2; time++) await bob.api.groups.getGroup({ path: open.path });
     const before = watchLog(bob.api, { parentPath: org });
     await before.until(() => true);
     await secret("open");
