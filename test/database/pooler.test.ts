@@ -9,6 +9,7 @@ import { createBeforeEnd } from "../support/create-before-end.ts";
 import { hasPgBouncer, keepsStatements, startPgBouncer } from "../support/pgbouncer.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { issuer, startTestServer } from "../support/test-server.ts";
+import { watchLog } from "../support/watch-log.ts";
 
 async function startPooled(connections: number, keptStatements = 0): Promise<string> {
   const { url, drop } = await createTestDatabase();
@@ -72,13 +73,8 @@ async function useEverything(writer: Api, reader: Api, parentPath: string): Prom
       roleBinding: { name: uniqueName("devs"), rolePath: "/roles/viewer", subjectPath: group.path, expireTime },
     }),
   );
-  const stopping = new AbortController();
-  const seen: string[] = [];
-  const watching = (async () => {
-    for await (const { event } of reader.changes.watchChanges({ parentPath }, { signal: stopping.signal })) {
-      if (event.case === "change") seen.push(event.value.resourceType);
-    }
-  })().catch(() => undefined);
+  const watch = watchLog(reader, { parentPath });
+  await watch.until(() => true);
   const project = await writer.projects.createProject({ parentPath, project: { name: "shop" } });
   const renamed = await writer.projects.updateProject({
     path: project.path,
@@ -87,7 +83,7 @@ async function useEverything(writer: Api, reader: Api, parentPath: string): Prom
   });
   expect(await reader.projects.getProject({ path: project.path })).toEqual(renamed);
   await writer.projects.deleteProject({ path: project.path });
-  await expect.poll(() => seen).toContain("Project");
+  await watch.until(({ event }) => event.case === "change" && event.value.resourceType === "Project");
   const all = await reader.groups.listGroups({ parentPath: "orgs/-" });
   expect(all.groups.map(({ path }) => path)).toContain(group.path);
   await expect
@@ -97,8 +93,8 @@ async function useEverything(writer: Api, reader: Api, parentPath: string): Prom
       ),
     )
     .toContain("RoleBinding");
-  stopping.abort();
-  await watching;
+  watch.close();
+  await watch.ended.catch(() => undefined);
 }
 
 // With one connection, only one of two clients that use the same name could prepare a statement.
