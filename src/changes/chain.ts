@@ -1,6 +1,5 @@
 // The entries of an org's log are a chain: each has a hash over itself and the one before it. The end of the chain is in the row of the org,
 // which is locked while entries are appended, so that nothing has to be read for it.
-import { randomBytes } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Entry } from "../database/commits.ts";
 import {
@@ -13,6 +12,7 @@ import {
   recordOf,
   saltBytes,
 } from "./entry-record.ts";
+import { takeRandomBytes } from "./random-bytes.ts";
 
 /** The end of a chain. */
 export interface ChainEnd {
@@ -46,10 +46,9 @@ export interface Sealed {
 
 /** Chains entries to those before them. A thousand updates take some 40 ms. */
 export function seal(end: ChainEnd | undefined, entries: readonly Entry[]): Sealed {
-  const nextSalt = createSalts(entries.length);
   let last = end;
   const sealed = entries.map((entry) => {
-    const each = sealOne(last, entry, nextSalt());
+    const each = sealOne(last, entry, takeRandomBytes(saltBytes).toString("hex"));
     last = each.end;
     return each.entry;
   });
@@ -99,13 +98,6 @@ function sealOne(
   const sealed = { ...entry, chain_start: start };
   const hash = hashOf(end?.hash ?? noHash, recordOf(sealed, commitments));
   return { entry: { ...sealed, hash: bytes(hash), salt: bytes(salt) }, end: { start, hash } };
-}
-
-/** Returns the source of the salts of some entries: to ask for random bytes takes as long for many as for few. */
-function createSalts(count: number): () => string {
-  const salts = randomBytes(count * saltBytes).toString("hex");
-  let at = 0;
-  return () => salts.slice(at, (at += 2 * saltBytes));
 }
 
 /** Returns bytes as PostgreSQL reads them from text, also in JSON. */

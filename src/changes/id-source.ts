@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
+import { takeRandomBytes } from "./random-bytes.ts";
 import { parseMicroseconds } from "./revision-time.ts";
 
 /** Returns another id for something that a write creates, greater than those before. */
@@ -16,7 +17,7 @@ export function createIdSource(time: string): NewId {
   const msecs = Math.floor(microseconds / 1000);
   const fraction = Math.floor(((microseconds - msecs * 1000) * fractions) / 1000);
   let count = 0;
-  return () => uuidv7({ msecs, seq: (fraction * counts + count++) | 0 });
+  return () => uuidv7({ msecs, seq: (fraction * counts + count++) | 0, random: takeRandomBytes(16) });
 }
 
 /** A millisecond has 12 bits, and the counter 20. */

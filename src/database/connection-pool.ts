@@ -2,9 +2,16 @@ import type { Dialect } from "kysely";
 import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
 import { isDiskFull, isReadOnly, isStalePlan } from "./failure.ts";
-import { type Statement, createPoolDialect } from "./pool-dialect.ts";
+import { createPoolDialect } from "./pool-dialect.ts";
 import { type WatchedPool, takeConnection } from "./pool-activity.ts";
 import type { StatementNames } from "./prepared-statements.ts";
+import {
+  type DescriptionsOf,
+  type Statement,
+  StatementQuery,
+  type StatementResult,
+  connectionOf,
+} from "./statement-query.ts";
 import { type StatementTimes, nameStatement } from "./statement-times.ts";
 import { type ActiveSpan, activeSpan } from "../tracing/active-span.ts";
 
@@ -44,6 +51,8 @@ export interface ConnectionPoolOptions {
   readonly deadlineMs: number;
   /** Names the statements that Kysely runs; undefined if they are not to be prepared. */
   readonly names: StatementNames | undefined;
+  /** Undefined where a pooler may run each transaction on another connection of its own. */
+  readonly descriptionsOf: DescriptionsOf | undefined;
   /** Whether statements that run together only read, from one snapshot. Otherwise each of them sees what was committed before it. */
   readonly oneSnapshot?: boolean;
   /** The server's settings in each transaction that Kysely begins. */
@@ -57,7 +66,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   const send = async (client: pg.PoolClient, statement: Statement) => {
     try {
-      return await submit(client, statement, options.times);
+      return await submit(client, statement, options);
     } catch (error) {
       // The stack of what ran the statement, not of what read the answer.
       if (error instanceof Error) Error.captureStackTrace(error);
@@ -67,9 +76,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   };
 
   /** Runs statements in order. Returns their results. Throws the error of the first that fails. */
-  const runAll = async (client: pg.PoolClient, statements: readonly Statement[]): Promise<pg.QueryResult<object>[]> => {
+  const runAll = async (client: pg.PoolClient, statements: readonly Statement[]): Promise<StatementResult[]> => {
     if (!sendsTogether) {
-      const results: pg.QueryResult<object>[] = [];
+      const results: StatementResult[] = [];
       for (const statement of statements) results.push(await send(client, statement));
       return results;
     }
@@ -138,21 +147,22 @@ function endOutdated(error: unknown, { names, watched }: Pick<ConnectionPoolOpti
 
 /** Sends statements in one write to the socket. */
 function inOneWrite<Result>(client: pg.PoolClient, send: () => Result): Result {
-  // The types of pg hide the connection of a client of a pool.
-  const { stream } = (client as unknown as pg.Client).connection;
+  const { stream } = connectionOf(client);
   stream.cork();
   const sent = send();
   stream.uncork();
   return sent;
 }
 
-/** Runs a statement. An object with its name, text and values would be copied, which takes as long as to send it. */
-function submit(client: pg.PoolClient, statement: Statement, times: StatementTimes): Promise<pg.QueryResult<object>> {
-  const { name, text, values } = statement;
+function submit(
+  client: pg.PoolClient,
+  statement: Statement,
+  { times, descriptionsOf }: Pick<ConnectionPoolOptions, "times" | "descriptionsOf">,
+): Promise<StatementResult> {
   const startedAt = performance.now();
   const span = beginStatement(statement);
   return new Promise((resolve, reject) => {
-    const callback = (error: Error | null, result: pg.QueryResult<object>): void => {
+    const callback = (error: Error | null, result: StatementResult): void => {
       times.note(statement, performance.now() - startedAt);
       if (isDiskFull(error)) times.noteDiskFull();
       // The code alone: messages of the server may have values of the statement.
@@ -160,7 +170,7 @@ function submit(client: pg.PoolClient, statement: Statement, times: StatementTim
       if (error === null) resolve(result);
       else reject(error);
     };
-    client.query(Object.assign(new pg.Query<object>(text, [...values]), { name, callback }));
+    client.query(new StatementQuery(client, statement, descriptionsOf, callback));
   });
 }
 

@@ -10,6 +10,7 @@ import { type Freshness, type PoolActivity, type WatchedPool, createFreshness, w
 import { type ConnectionSettings, type DatabaseAddress, addressOf, onFirstPrimary } from "./primary-client.ts";
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
+import { createDescriptions } from "./statement-query.ts";
 import { type StatementTimes, createStatementTimes } from "./statement-times.ts";
 import { analysisLimits, settingsOf, transactionLimits } from "./transaction-limits.ts";
 import { followPrimary } from "./watch-hosts.ts";
@@ -176,7 +177,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { address, hostWatch } = followPrimary(options, isPooled, { onError, freshness, watch });
   const { pools, open } = createOpener({ address, isPooled, onError, freshness });
   const names = prepareStatements ? new StatementNames() : undefined;
-  const shared = { watch, deadlineMs, times: createStatementTimes() };
+  const descriptionsOf = isPooled ? undefined : createDescriptions();
+  const shared = { watch, deadlineMs, descriptionsOf, times: createStatementTimes() };
   // A pooler that knows no prepared statements may not expect several statements at once either.
   const forReads = open("reads", options.maxReadConnections, { pipeline: prepareStatements });
   // Where connections cannot ask for them.

@@ -11,24 +11,13 @@ import {
   type TransactionSettings,
 } from "kysely";
 import type pg from "pg";
+import type { Statement, StatementResult } from "./statement-query.ts";
 import type { HeldKind, HoldingConnection, Later } from "./write-transaction.ts";
-
-/** A statement. A connection that is given a name prepares it; a name must always have the same text. */
-export interface Statement {
-  readonly name?: string | undefined;
-  /** What it looks up, if it is a lookup: `find_api_keys`. */
-  readonly lookup?: string | undefined;
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
 
 interface PoolForKysely {
   readonly connect: () => Promise<pg.PoolClient>;
   /** Sends statements together, and returns their results. Rejects with the error of the first that fails. */
-  readonly send: (
-    client: pg.PoolClient,
-    statements: readonly Statement[],
-  ) => Promise<readonly pg.QueryResult<object>[]>;
+  readonly send: (client: pg.PoolClient, statements: readonly Statement[]) => Promise<readonly StatementResult[]>;
   readonly nameOf: (text: string) => string | undefined;
   /** Statements that follow BEGIN in its text. */
   readonly settings: string;
@@ -125,7 +114,7 @@ interface Sender {
   /** Drops what it holds, whose rows are read in vain then. */
   readonly drop: (reason: Error) => void;
   /** Returns the result of the last one. */
-  readonly send: (last: Statement | undefined, kind: HeldKind) => Promise<pg.QueryResult<object> | undefined>;
+  readonly send: (last: Statement | undefined, kind: HeldKind) => Promise<StatementResult | undefined>;
 }
 
 function createSender({ send, nameOf }: PoolForKysely, client: pg.PoolClient): Sender {

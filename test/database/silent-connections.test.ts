@@ -45,6 +45,7 @@ function createPool(connections: pg.Pool, watch: ConnectionWatch, deadlineMs: nu
     watch,
     deadlineMs,
     names: undefined,
+    descriptionsOf: undefined,
     times: createStatementTimes(),
   });
 }
