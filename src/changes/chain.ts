@@ -101,4 +101,4 @@ function sealOne(
 }
 
 /** Returns bytes as PostgreSQL reads them from text, also in JSON. */
-export const bytes = (hexadecimal: string): string => String.raw`\x${hexadecimal}`;
+export const bytes = (hexadecimal: string): string => `\\x${hexadecimal}`;

@@ -90,7 +90,8 @@ export function recordOf(entry: Recorded, { after, before, origin, resource_path
     before,
     chain_start: entry.chain_start ?? null,
     container_id: entry.container_id ?? null,
-    ...(isOfCustomer && { customer_id: entry.customer_id }),
+    // Left out if it is undefined.
+    customer_id: isOfCustomer ? entry.customer_id : undefined,
     delegate_id: entry.delegate_id ?? null,
     delegation_id: entry.delegation_id ?? null,
     end_time: entry.end_time ?? null,

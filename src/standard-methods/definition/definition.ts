@@ -291,7 +291,9 @@ export interface TypedDefinition<
 export function defineResource<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   definition: TypedDefinition<Table, Row, Desc>,
 ): TypedDefinition<Table, Row, Desc> {
-  return definition;
+  const { storage } = definition;
+  // In the order that entries of the change log are hashed in, so that none is sorted.
+  return { ...definition, storage: { ...storage, columns: storage.columns.toSorted() } };
 }
 
 /**

@@ -41,7 +41,13 @@ function containerOf(definition: ResourceDefinition, row: object): string {
   return idOf(definition, row);
 }
 
-/** Returns the columns of a row that the change log keeps: those that its definition names. */
+/** Returns the columns of a row that the change log keeps, those that its definition names, as they are in JSON. */
 function loggedColumns({ storage: { columns } }: ResourceDefinition, row: object): object {
-  return Object.fromEntries(columns.map((column) => [column, (row as Record<string, unknown>)[column]]));
+  const logged: Record<string, unknown> = {};
+  for (const column of columns) {
+    const value = (row as Readonly<Record<string, unknown>>)[column];
+    // Here and not in each JSON.stringify, which takes four times as long with dates.
+    logged[column] = value instanceof Date ? value.toJSON() : value;
+  }
+  return logged;
 }
