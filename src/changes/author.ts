@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../database/schema.ts";
 import type { Later, WriteTransaction } from "../database/write-transaction.ts";
 import type { LogHead } from "./revision.ts";
+import type { RecentColumns } from "../identity/recent-heads.ts";
 
 /** The author of a change, and the call that makes it. */
 export interface Author {
@@ -43,11 +44,15 @@ export interface AuthorHead extends LogHead {
   readonly now: number;
 }
 
-/** What the database has of the credential of a call, and of the author's org; nothing if the credential is no longer valid. */
-export type FoundAuthor = readonly (Pick<AuthorHead, "revision" | "now"> & {
-  /** When the key ends, or what has rotated the key of the token ends the token; null for never. */
-  readonly end_time: Date | null;
-})[];
+/**
+ * What the database has of the credential of a call, of the author's org, and of the org that the call is about if that is another one;
+ * nothing if the credential is no longer valid.
+ */
+export type FoundAuthor = readonly (Pick<AuthorHead, "revision" | "now"> &
+  RecentColumns & {
+    /** When the key ends, or what has rotated the key of the token ends the token; null for never. */
+    readonly end_time: Date | null;
+  })[];
 
 export interface ConfirmAuthor {
   /**

@@ -3,6 +3,7 @@ import { type HeldOrgs, createHeldOrgs } from "../access/away/held-orgs.ts";
 import { createAuthorHolds } from "../access/evaluation/author-holds.ts";
 import { createViewAuthor } from "../access/evaluation/author-view.ts";
 import { type Authorise, createAuthorise } from "../access/evaluation/authorise.ts";
+import { rememberOrgs } from "../access/evaluation/remember-orgs.ts";
 import { createViewCaller } from "../access/evaluation/caller-view.ts";
 import { compileWithinBudget } from "../access/evaluation/condition-input.ts";
 import { type ConfirmOf, createConfirmOf } from "../access/evaluation/confirm-author.ts";
@@ -113,7 +114,7 @@ export function composeAccess(settings: Settings, parts: Parts): Access {
   const evaluator = createAccessEvaluator({ database, collections, recordUse: uses.record, systemOrgId });
   const viewCaller = createViewCaller(snapshots, database);
   const viewAuthor = createViewAuthor(snapshots, heads);
-  const authorise = createAuthorise(viewCaller, evaluator);
+  const authorise = rememberOrgs(createAuthorise(viewCaller, evaluator), recentOrgs, systemOrgId);
   const previewSnapshot = createPreviewSnapshot({ viewCaller, evaluator, permissions });
   return {
     authorise,

@@ -1,14 +1,13 @@
 // Finds the callers of API keys. All calls that wait for the same statement with the same key share the hash of the key, its row and
 // its caller, which are forgotten with them: nothing about a key outlives the calls that were there before it was read.
 import { sql } from "kysely";
-import type { OrgHead } from "../changes/revision.ts";
 import { type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
 import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
 import type { RecentHead, RecentOrgs } from "./recent-orgs.ts";
 import type { Caller } from "./caller.ts";
+import { type RecentColumns, recentColumns, recentHeadsOf } from "./recent-heads.ts";
 import { clockMs } from "../database/clock.ts";
-import { isGuardedCustomer } from "../database/support-required.ts";
 
 /** Whether a member is active, in an org that is not deleted. The access decision handles suspended orgs. */
 export const isActiveMember = sql<boolean>`
@@ -35,15 +34,7 @@ interface FoundKey {
 }
 
 /** A row for each of these orgs, or one without. */
-interface KeyRow extends Omit<FoundKey, "readAt" | "recent"> {
-  readonly recent_id: string | null;
-  readonly recent_name: string;
-  readonly recent_customer_id: string;
-  readonly recent_state: OrgHead["state"];
-  readonly recent_delete_time: Date | null;
-  readonly recent_revision: string;
-  readonly recent_is_guarded: boolean;
-}
+interface KeyRow extends Omit<FoundKey, "readAt" | "recent">, RecentColumns {}
 
 /** A key that exists and is not accepted. */
 interface RefusedKey extends Pick<Caller, "orgId" | "memberId" | "credentialId"> {
@@ -64,9 +55,7 @@ export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions
       api_keys.expire_time,
       (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
       orgs.revision as org_revision, ${clockMs} as now,
-      recent.id as recent_id, recent.name as recent_name, recent.customer_id as recent_customer_id,
-      recent.state as recent_state, recent.delete_time as recent_delete_time, recent.revision as recent_revision,
-      ${isGuardedCustomer(sql.ref("recent.customer_id"))} as recent_is_guarded
+      ${recentColumns}
     from api_keys
     join members on members.customer_id = api_keys.customer_id and members.org_id = api_keys.org_id
       and members.id = api_keys.member_id
@@ -84,7 +73,7 @@ export function createCallerLookup({ database, recentOrgs }: CallerLookupOptions
     const found = new Map<string, FoundKey>();
     for (const row of rows) {
       const { recent: others } = found.get(row.prefix) ?? { recent: [] };
-      found.set(row.prefix, { ...row, readAt, recent: [...others, ...recentOf(row, readAt)] });
+      found.set(row.prefix, { ...row, readAt, recent: [...others, ...recentHeadsOf(row, row.now, readAt)] });
     }
     return found;
   };
@@ -118,22 +107,4 @@ function callerOf(secret: string, key: FoundKey | undefined): Caller | RefusedKe
     recentHeads: key.recent,
     time: key.now,
   };
-}
-
-function recentOf(row: KeyRow, readAt: number): RecentHead[] {
-  const { recent_id: id, now } = row;
-  if (id === null) return [];
-  return [
-    {
-      id,
-      name: row.recent_name,
-      customer_id: row.recent_customer_id,
-      state: row.recent_state,
-      delete_time: row.recent_delete_time,
-      revision: row.recent_revision,
-      readAt,
-      now,
-      isGuarded: row.recent_is_guarded,
-    },
-  ];
 }

@@ -1,16 +1,14 @@
-import { type CompiledQuery, type Kysely, sql } from "kysely";
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import type { FoundAuthor, LockedOrg } from "../changes/author.ts";
 import type { Schema } from "../database/schema.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { isActiveMember } from "./caller-lookup.ts";
 import type { Caller } from "./caller.ts";
+import { recentColumns, recentHeadsOf } from "./recent-heads.ts";
 import type { AccessToken } from "./tokens/access-token.ts";
 import { clockMs } from "../database/clock.ts";
 
 type Found = FoundAuthor[number];
-
-/** What was read of other orgs before the lock does not decide under it. */
-const readBefore = { recentHeads: [] } as const;
 
 /**
  * Reads again what the authentication of a call has read, in the transaction of a write that has its locks. Reads nothing if
@@ -36,34 +34,44 @@ export async function refreshCaller(
   if (own !== undefined && (own.revision === orgHead.revision || own.confirmed?.has(credential))) {
     const { revision, lockTime } = own;
     if (endTime <= lockTime.getTime()) throw invalid();
-    return { ...caller, ...readBefore, orgHead: { revision, readAt }, time: lockTime.getTime() };
+    // What was read of other orgs before the lock does not decide under it.
+    return { ...caller, recentHeads: [], orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
-  const [row] = found ?? (await db.executeQuery(selectCaller(db, caller))).rows;
+  const elsewhere = locked?.id === orgId ? undefined : locked?.id;
+  const [row] = found ?? (await db.executeQuery(selectCaller(db, caller, elsewhere))).rows;
   if (row === undefined) throw invalid();
   // That of a key may have changed since the call was authenticated.
   if (Math.min(caller.token?.expireTime ?? Infinity, row.end_time?.getTime() ?? Infinity) <= row.now) throw invalid();
   own?.confirmed?.add(credential);
-  return { ...caller, ...readBefore, orgHead: { revision: row.revision, readAt }, time: row.now };
+  const recentHeads = recentHeadsOf(row, row.now, readAt);
+  return { ...caller, recentHeads, orgHead: { revision: row.revision, readAt }, time: row.now };
 }
 
 /**
  * Returns the statement that reads the credential of a call, when it ends, and the org of its caller. It has no rows if the credential
  * was deleted or revoked.
+ *
+ * @param elsewhere the id of the org that the call is about, if it is not the caller's: its head is read, too.
  */
-export function selectCaller(db: Kysely<Schema>, caller: Caller): CompiledQuery<Found> {
-  return caller.token === undefined ? selectKey(db, caller) : selectToken(db, caller.customerId, caller.token);
+export function selectCaller(db: Kysely<Schema>, caller: Caller, elsewhere?: string): CompiledQuery<Found> {
+  const joined = sql`left join orgs as recent on recent.id = ${elsewhere ?? null}::uuid`;
+  return caller.token === undefined
+    ? selectKey(db, caller, joined)
+    : selectToken(db, caller.customerId, caller.token, joined);
 }
 
 function selectKey(
   db: Kysely<Schema>,
   { memberId, customerId, orgId, credentialId, grantsUntil }: Caller,
+  joined: RawBuilder<unknown>,
 ): CompiledQuery<Found> {
   return sql<Found>`
-    select orgs.revision, ${clockMs} as now, api_keys.expire_time as end_time
+    select orgs.revision, ${clockMs} as now, api_keys.expire_time as end_time, ${recentColumns}
     from api_keys
     join members on members.customer_id = api_keys.customer_id and members.org_id = api_keys.org_id
       and members.id = api_keys.member_id
     join orgs on orgs.customer_id = api_keys.customer_id and orgs.id = api_keys.org_id
+    ${joined}
     where api_keys.customer_id = ${customerId} and api_keys.org_id = ${orgId} and api_keys.member_id = ${memberId} and api_keys.id = ${credentialId}
       and ${isActiveMember}
       and (api_keys.grants_until is null or api_keys.grants_until = ${grantsUntil}::uuid)`.compile(db);
@@ -73,6 +81,7 @@ function selectToken(
   db: Kysely<Schema>,
   customerId: string,
   { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, exchangedFrom }: AccessToken,
+  joined: RawBuilder<unknown>,
 ): CompiledQuery<Found> {
   const endedIds = [
     id,
@@ -84,8 +93,9 @@ function selectToken(
     select orgs.revision, ${clockMs} as now, (
       select min(end_time) from ended_tokens
       where customer_id = ${customerId} and org_id = ${orgId} and id = any(${endedIds}::uuid[]) and type = 'Rotation'
-    ) as end_time
+    ) as end_time, ${recentColumns}
     from members join orgs on orgs.customer_id = members.customer_id and orgs.id = members.org_id
+    ${joined}
     where members.customer_id = ${customerId} and members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
       and members.token_gen is not distinct from ${gen}::uuid
       and (

@@ -4,6 +4,7 @@ import type { Caller } from "../../identity/caller.ts";
 import { refreshCaller, selectCaller } from "../../identity/refresh-caller.ts";
 import { impersonatePermission, impersonatorOf, pathOfMember } from "../tokens/impersonation.ts";
 import type { CallSlices } from "../../scheduling/call-slices.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { Authorise, Requirement } from "./authorise.ts";
 import type { ResolvedTarget } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -74,16 +75,17 @@ function createConfirm(
     }
     return head;
   };
-  const isElsewhere = decidesElsewhere(caller, decisions);
+  const elsewhere = orgElsewhere(caller, decisions);
   return Object.assign(confirm, {
-    readWithNext: (db: WriteTransaction) => (isElsewhere ? db.readWithNext(selectCaller(db, caller)) : undefined),
+    readWithNext: (db: WriteTransaction) =>
+      elsewhere && db.readWithNext(selectCaller(db, caller, elsewhere.by === "id" ? elsewhere.value : undefined)),
   });
 }
 
-/** Whether a call was authorised on what is in another org than the caller's. */
-function decidesElsewhere({ orgId }: Caller, [decision]: readonly Decision[]): boolean {
-  if (decision?.path.pattern[0] !== "orgs") return false;
+/** Returns the org of what a call was authorised on, if that is another one than the caller's. */
+function orgElsewhere({ orgId }: Caller, [decision]: readonly Decision[]): Reference | undefined {
+  if (decision?.path.pattern[0] !== "orgs") return undefined;
   const [org] = decision.path.references;
   // The caller's own org would have been found by its name.
-  return org?.by === "name" || (org?.by === "id" && org.value !== orgId);
+  return org?.by === "name" || (org?.by === "id" && org.value !== orgId) ? org : undefined;
 }

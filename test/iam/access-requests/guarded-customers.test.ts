@@ -1,7 +1,8 @@
 // An org requires that members of the platform are approved: what these try in the rest of its customer, with an approval, and from where the platform
 // sees all orgs.
 import { createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { QueryUsageRequest_Dimension, UsageService } from "../../../gen/iam/v1alpha/usage_pb.ts";
 import { ProviderService } from "../../../gen/resources/v1alpha/provider_pb.ts";
 import { ResourcesService } from "../../../gen/resources/v1alpha/resource_pb.ts";
@@ -398,5 +399,40 @@ describe("from where the platform sees all orgs", () => {
       denied,
     );
     expect((await owner.api.members.listMembers({ parentPath: org })).members).toHaveLength(members.length);
+  });
+
+  test("a write that waits for its org sees what another org of the customer requires meanwhile", async () => {
+    const { org, sibling, staff, guard, chief } = await openSiblings(false);
+    const bob = await staff();
+    const { api } = bob;
+    const create = (name: string) => api.members.createMember({ parentPath: sibling, member: { name } });
+    // From then on, whether the customer requires an approval is read with the key of each call.
+    const { path: subjectPath } = await create("first");
+    await create("second");
+    const writes = {
+      "of a group": () => create("late"),
+      alone: () =>
+        api.roleBindings.createRoleBinding({
+          parentPath: sibling,
+          roleBinding: { name: "late", subjectPath, rolePath: "/roles/viewer" },
+        }),
+    };
+    const client = new pg.Client({ connectionString: server.databaseUrl });
+    await client.connect();
+    onTestFinished(() => client.end());
+    for (const [what, write] of Object.entries(writes)) {
+      await client.query("begin");
+      await client.query("select from orgs where name = $1 for no key update", [sibling.slice("/orgs/".length)]);
+      const failure = failureOf(write());
+      await expect
+        .poll(async () => (await client.query("select from pg_locks where not granted")).rowCount, { timeout: 10_000 })
+        .toBeGreaterThan(0);
+      await guard(chief, true);
+      await client.query("commit");
+      expect(await failure, what).toMatchObject(denied);
+      await guard(chief, false);
+    }
+    expect(await reads(bob, org)).toBe(true);
+    await create("again");
   });
 });
